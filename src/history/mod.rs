@@ -1,0 +1,1 @@
+//! The old conversation, read from the transcript that the client writes.

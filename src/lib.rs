@@ -1,0 +1,12 @@
+//! Notes that outlive a context window, the old conversation at hand, and a compaction that keeps its word, for
+//! Claude Code.
+//!
+//! Every event of the client goes through a table (`hooks.toml`) to a handler: a pure function from event, facts,
+//! state and config to an answer, effects and a new state. See `ARCHITECTURE.md` for the drawing.
+
+pub mod outcome;
+pub mod paths;
+pub mod wire;
+
+pub mod history;
+pub mod notes;

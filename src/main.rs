@@ -1,0 +1,2 @@
+//! The `notesoup` program.
+fn main() {}

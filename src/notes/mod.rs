@@ -1,0 +1,1 @@
+//! The notes store: plain Markdown files that outlive a context window.
