@@ -1,0 +1,3 @@
+//! The package: skills and playbook, the embedded plugin, install and uninstall, doctor, dream.
+
+mod copies;
