@@ -4,7 +4,9 @@
 //! Every event of the client goes through a table (`hooks.toml`) to a handler: a pure function from event, facts,
 //! state and config to an answer, effects and a new state. See `ARCHITECTURE.md` for the drawing.
 
+pub mod cli;
 pub mod outcome;
+pub mod package;
 pub mod paths;
 pub mod wire;
 

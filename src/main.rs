@@ -1,2 +1,7 @@
 //! The `notesoup` program.
-fn main() {}
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    notesoup::cli::main()
+}

@@ -1,0 +1,31 @@
+//! The command line.
+
+mod install;
+mod steps;
+mod uninstall;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+/// Notes that outlive a context window, the old conversation at hand, and fresh windows for Claude Code
+#[derive(Debug, Parser)]
+#[command(name = "notesoup", version, arg_required_else_help = true)]
+pub struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    Install(install::InstallArgs),
+    Uninstall(uninstall::UninstallArgs),
+}
+
+/// Runs what the command line asks for.
+pub fn main() -> ExitCode {
+    match Cli::parse().command {
+        Command::Install(args) => install::run(&args),
+        Command::Uninstall(args) => uninstall::run(&args),
+    }
+}
