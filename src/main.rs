@@ -1,4 +1,4 @@
-//! The `notesoup` program.
+//! The `notesoup` program: see the library's `cli`.
 
 use std::process::ExitCode;
 

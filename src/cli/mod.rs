@@ -1,6 +1,9 @@
-//! The command line.
+//! The command line. `hook` and `plan` are taken before the parser is built, since the client starts them again and
+//! again.
 
+mod hook;
 mod install;
+mod log;
 mod steps;
 mod uninstall;
 
@@ -22,8 +25,11 @@ enum Command {
     Uninstall(uninstall::UninstallArgs),
 }
 
-/// Runs what the command line asks for.
+/// Runs the program.
 pub fn main() -> ExitCode {
+    if let Some(code) = hook::run_if_asked() {
+        return code;
+    }
     match Cli::parse().command {
         Command::Install(args) => install::run(&args),
         Command::Uninstall(args) => uninstall::run(&args),

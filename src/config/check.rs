@@ -58,7 +58,10 @@ pub(super) fn alone(layer: &Layer, defaults: &Layer, catalog: &Catalog<'_>) -> V
             Problem::new(
                 Code::InvalidValue,
                 layer.place_of("schema_version"),
-                format!("this program reads version 1, the file is of version {}", config.schema_version),
+                format!(
+                    "this program reads version 1, the file is of version {}",
+                    config.schema_version
+                ),
             )
             .key("schema_version")
             .help("update notesoup, or set it to 1"),
@@ -81,8 +84,16 @@ pub(super) fn together(config: &Config, layers: &[Layer], catalog: &Catalog<'_>)
             // Of the two, the one that the higher layer gives is meant.
             let height = |key: &str| layers.iter().rposition(|layer| layer.has(key)).unwrap_or(0);
             let other_key = format!("hooks.{other}.order");
-            let (key, other) = if height(&other_key) > height(&key) { (other_key, id.as_str()) } else { (key, other) };
-            let place = layers.iter().rev().find(|layer| layer.has(&key)).map(|layer| layer.place_of(&key));
+            let (key, other) = if height(&other_key) > height(&key) {
+                (other_key, id.as_str())
+            } else {
+                (key, other)
+            };
+            let place = layers
+                .iter()
+                .rev()
+                .find(|layer| layer.has(&key))
+                .map(|layer| layer.place_of(&key));
             problems.push(
                 Problem::new(
                     Code::DuplicateOrder,
@@ -99,20 +110,35 @@ pub(super) fn together(config: &Config, layers: &[Layer], catalog: &Catalog<'_>)
 
 fn check_row(id: &str, row: &Row, layer: &Layer, catalog: &Catalog<'_>, problems: &mut Vec<Problem>) {
     let at = |field: &str| format!("hooks.{id}.{field}");
-    if !id.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-') || id.is_empty() {
+    if !id
+        .bytes()
+        .all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-')
+        || id.is_empty()
+    {
         let key = format!("hooks.{id}");
         problems.push(
-            Problem::new(Code::UnknownKey, place_of_key(layer, &key), format!("`{id}` is no id for a row"))
-                .key(key)
-                .help("use lower-case letters, digits and `-`"),
+            Problem::new(
+                Code::UnknownKey,
+                place_of_key(layer, &key),
+                format!("`{id}` is no id for a row"),
+            )
+            .key(key)
+            .help("use lower-case letters, digits and `-`"),
         );
     }
     let Some(event) = Event::from_name(&row.event) else {
         let key = at("event");
         problems.push(
-            Problem::new(Code::UnknownEvent, layer.place_of(&key), format!("there is no event `{}`", row.event))
-                .key(key)
-                .help(suggestion(&row.event, Event::ALL.iter().map(|event| event.name()).collect::<Vec<_>>())),
+            Problem::new(
+                Code::UnknownEvent,
+                layer.place_of(&key),
+                format!("there is no event `{}`", row.event),
+            )
+            .key(key)
+            .help(suggestion(
+                &row.event,
+                Event::ALL.iter().map(|event| event.name()).collect::<Vec<_>>(),
+            )),
         );
         return;
     };
@@ -120,17 +146,25 @@ fn check_row(id: &str, row: &Row, layer: &Layer, catalog: &Catalog<'_>, problems
         None => {
             let key = at("run");
             problems.push(
-                Problem::new(Code::UnknownHandler, layer.place_of(&key), format!("there is no handler `{}`", row.run))
-                    .key(key)
-                    .help(suggestion(
-                        &row.run,
-                        catalog.handlers.iter().map(|handler| handler.name).collect::<Vec<_>>(),
-                    )),
+                Problem::new(
+                    Code::UnknownHandler,
+                    layer.place_of(&key),
+                    format!("there is no handler `{}`", row.run),
+                )
+                .key(key)
+                .help(suggestion(
+                    &row.run,
+                    catalog.handlers.iter().map(|handler| handler.name).collect::<Vec<_>>(),
+                )),
             );
         }
         Some(handler) if !handler.events.contains(&event) => {
             let key = at("run");
-            let serves: Vec<_> = handler.events.iter().map(|event| format!("`{}`", event.name())).collect();
+            let serves: Vec<_> = handler
+                .events
+                .iter()
+                .map(|event| format!("`{}`", event.name()))
+                .collect();
             problems.push(
                 Problem::new(
                     Code::UnknownHandler,
@@ -175,9 +209,13 @@ fn check_when(id: &str, row: &Row, event: Event, layer: &Layer, problems: &mut V
             };
             if let Some(word) = words.into_iter().find(|word| !matches!(*word, "main" | "sub" | "any")) {
                 problems.push(
-                    Problem::new(Code::InvalidValue, layer.place_of(&key), format!("there is no agent `{word}`"))
-                        .key(key)
-                        .help("use `main`, `sub` or `any`"),
+                    Problem::new(
+                        Code::InvalidValue,
+                        layer.place_of(&key),
+                        format!("there is no agent `{word}`"),
+                    )
+                    .key(key)
+                    .help("use `main`, `sub` or `any`"),
                 );
             }
         } else if let Condition::Matches(pattern) = condition
@@ -185,11 +223,20 @@ fn check_when(id: &str, row: &Row, event: Event, layer: &Layer, problems: &mut V
         {
             // The last line of the message is the reason, the others draw the pattern.
             let reason = error.to_string();
-            let reason = reason.lines().last().unwrap_or_default().trim_start_matches("error: ").to_owned();
+            let reason = reason
+                .lines()
+                .last()
+                .unwrap_or_default()
+                .trim_start_matches("error: ")
+                .to_owned();
             problems.push(
-                Problem::new(Code::InvalidPattern, layer.place_of(&key), format!("the pattern does not compile: {reason}"))
-                    .key(key)
-                    .help("mend the regular expression, or give a list of exact values"),
+                Problem::new(
+                    Code::InvalidPattern,
+                    layer.place_of(&key),
+                    format!("the pattern does not compile: {reason}"),
+                )
+                .key(key)
+                .help("mend the regular expression, or give a list of exact values"),
             );
         }
     }
@@ -199,17 +246,27 @@ fn check_text(name: &str, pool: &crate::texts::Pool, layer: &Layer, problems: &m
     let key = format!("texts.{name}");
     let Some(text) = catalog::find(name) else {
         let known: Vec<_> = catalog::ALL.iter().map(|text| text.name).collect();
-        let help = super::problem::nearest(name, known)
-            .map_or_else(|| "`notesoup config show texts` lists them".to_owned(), |near| format!("did you mean `{near}`?"));
+        let help = super::problem::nearest(name, known).map_or_else(
+            || "`notesoup config show texts` lists them".to_owned(),
+            |near| format!("did you mean `{near}`?"),
+        );
         problems.push(
-            Problem::new(Code::UnknownKey, place_of_key(layer, &key), format!("there is no text `{name}`")).key(key).help(help),
+            Problem::new(
+                Code::UnknownKey,
+                place_of_key(layer, &key),
+                format!("there is no text `{name}`"),
+            )
+            .key(key)
+            .help(help),
         );
         return;
     };
     if pool.pool.iter().all(|variant| variant.text().trim().is_empty()) {
         let key = format!("{key}.pool");
         problems.push(
-            Problem::new(Code::EmptyPool, layer.place_of(&key), "the pool has no text").key(key).help("give it one at least"),
+            Problem::new(Code::EmptyPool, layer.place_of(&key), "the pool has no text")
+                .key(key)
+                .help("give it one at least"),
         );
     }
     for (index, variant) in pool.pool.iter().enumerate() {
@@ -237,5 +294,8 @@ fn check_text(name: &str, pool: &crate::texts::Pool, layer: &Layer, problems: &m
 }
 
 fn place_of_key(layer: &Layer, key: &str) -> Place {
-    layer.document.as_ref().map_or_else(|| layer.place_of(key), |document: &Document| document.place_of_key(key))
+    layer
+        .document
+        .as_ref()
+        .map_or_else(|| layer.place_of(key), |document: &Document| document.place_of_key(key))
 }

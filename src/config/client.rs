@@ -22,21 +22,44 @@ struct OptionKey {
 }
 
 const MARGINS: &[OptionKey] = &[
-    OptionKey { name: "resetMarginTokens", key: "window.reset_margin_tokens", min: 1 },
-    OptionKey { name: "warningRunwayTokens", key: "window.warning_runway_tokens", min: 1 },
+    OptionKey {
+        name: "resetMarginTokens",
+        key: "window.reset_margin_tokens",
+        min: 1,
+    },
+    OptionKey {
+        name: "warningRunwayTokens",
+        key: "window.warning_runway_tokens",
+        min: 1,
+    },
 ];
 
 const CUTS: &[OptionKey] = &[
-    OptionKey { name: "preserveRecentMessages", key: "prune.preserve_recent_messages", min: 0 },
-    OptionKey { name: "keepHeadChars", key: "prune.keep_head_chars", min: 0 },
+    OptionKey {
+        name: "preserveRecentMessages",
+        key: "prune.preserve_recent_messages",
+        min: 0,
+    },
+    OptionKey {
+        name: "keepHeadChars",
+        key: "prune.keep_head_chars",
+        min: 0,
+    },
 ];
 
 /// The layers that come through the client, lowest first. A value that is not what it should be is left out alone.
 pub(super) fn layers(sources: &Sources, problems: &mut Vec<Problem>) -> Vec<Layer> {
     let settings = &sources.settings;
-    let (of_project, of_person): (BTreeMap<_, _>, BTreeMap<_, _>) =
-        sources.variables.clone().into_iter().partition(|(name, _)| settings.project_env.contains(name));
-    for name in settings.project_env.iter().filter(|name| RESERVED_VARIABLES.contains(&name.as_str())) {
+    let (of_project, of_person): (BTreeMap<_, _>, BTreeMap<_, _>) = sources
+        .variables
+        .clone()
+        .into_iter()
+        .partition(|(name, _)| settings.project_env.contains(name));
+    for name in settings
+        .project_env
+        .iter()
+        .filter(|name| RESERVED_VARIABLES.contains(&name.as_str()))
+    {
         problems.push(
             Problem::new(
                 Code::NotAllowedHere,
@@ -53,9 +76,13 @@ pub(super) fn layers(sources: &Sources, problems: &mut Vec<Problem>) -> Vec<Laye
     let mut older = Builder::new(LayerKind::OlderPlugin);
     // Managed settings stand over the command line's, and those over the person's.
     for source in ["user", "flag", "policy"] {
-        let Some(configs) = settings.plugin_configs.get(source).and_then(|value| value.as_object()) else { continue };
+        let Some(configs) = settings.plugin_configs.get(source).and_then(|value| value.as_object()) else {
+            continue;
+        };
         for (name, config) in configs.iter().filter(|(name, _)| is_older_plugin(name)) {
-            let Some(options) = config.get("options").and_then(|options| options.as_object()) else { continue };
+            let Some(options) = config.get("options").and_then(|options| options.as_object()) else {
+                continue;
+            };
             let place = format!("pluginConfigs[\"{name}\"].options ({source} settings)");
             older.numbers(&place, options, CUTS, problems);
         }
@@ -76,8 +103,12 @@ pub(super) fn layers(sources: &Sources, problems: &mut Vec<Problem>) -> Vec<Laye
         }
         None | Some(serde_json::Value::Null) => {}
         Some(other) => problems.push(
-            Problem::new(Code::InvalidValue, Place::source("settings"), format!("found {other}, expected an object"))
-                .key("notesoup"),
+            Problem::new(
+                Code::InvalidValue,
+                Place::source("settings"),
+                format!("found {other}, expected an object"),
+            )
+            .key("notesoup"),
         ),
     }
     layers.extend(object.finish());
@@ -95,7 +126,14 @@ struct Builder {
 
 impl Builder {
     fn new(kind: LayerKind) -> Self {
-        Self { layer: Layer { kind, document: None, names: BTreeMap::new(), dict: Dict::new() } }
+        Self {
+            layer: Layer {
+                kind,
+                document: None,
+                names: BTreeMap::new(),
+                dict: Dict::new(),
+            },
+        }
     }
 
     fn numbers(
@@ -106,14 +144,20 @@ impl Builder {
         problems: &mut Vec<Problem>,
     ) {
         for OptionKey { name, key, min } in keys {
-            let Some(value) = values.get(*name).filter(|value| !is_unset(value)) else { continue };
+            let Some(value) = values.get(*name).filter(|value| !is_unset(value)) else {
+                continue;
+            };
             let place = Place::source(format!("{place}: {name}"));
             match value.as_i64().filter(|number| number >= min) {
                 Some(number) => self.set(key, Value::from(number), place),
                 None => problems.push(
                     Problem::new(Code::InvalidValue, place, format!("{value} is ignored"))
                         .key(*key)
-                        .help(if *min > 0 { "give a positive whole number" } else { "give a whole number, 0 or more" }),
+                        .help(if *min > 0 {
+                            "give a positive whole number"
+                        } else {
+                            "give a whole number, 0 or more"
+                        }),
                 ),
             }
         }
@@ -125,7 +169,9 @@ impl Builder {
         values: &serde_json::Map<String, serde_json::Value>,
         problems: &mut Vec<Problem>,
     ) {
-        let Some(value) = values.get("profile").filter(|value| !is_unset(value)) else { return };
+        let Some(value) = values.get("profile").filter(|value| !is_unset(value)) else {
+            return;
+        };
         let place = Place::source(format!("{place}: profile"));
         match value.as_str() {
             Some(name) => self.set("profile", Value::from(name.trim()), place),
@@ -157,7 +203,9 @@ fn is_unset(value: &serde_json::Value) -> bool {
 fn variables(kind: LayerKind, variables: &BTreeMap<String, std::ffi::OsString>) -> Option<Layer> {
     let mut builder = Builder::new(kind);
     for (name, value) in variables {
-        let Some(key) = name.strip_prefix(VARIABLE_PREFIX) else { continue };
+        let Some(key) = name.strip_prefix(VARIABLE_PREFIX) else {
+            continue;
+        };
         let key = key.to_lowercase().replace("__", ".");
         let Some(value) = value.to_str() else { continue };
         let value: Value = value.parse().unwrap_or_else(|_| Value::from(value));
@@ -172,7 +220,9 @@ pub(super) fn keep_what_a_project_may_set(layer: &mut Layer) -> Vec<Problem> {
     let mut problems = Vec::new();
     for key in leaves(&layer.dict, "") {
         let section = key.split('.').next().unwrap_or_default();
-        let plain = layer.value(&key).is_some_and(|value| matches!(value, Value::Num(..) | Value::Bool(..)));
+        let plain = layer
+            .value(&key)
+            .is_some_and(|value| matches!(value, Value::Num(..) | Value::Bool(..)));
         let known = matches!(section, "window" | "prune");
         if known && (plain || is_empty_table(layer.value(&key))) {
             continue;
@@ -184,7 +234,9 @@ pub(super) fn keep_what_a_project_may_set(layer: &mut Layer) -> Vec<Problem> {
         problems.push(
             Problem::new(Code::NotAllowedHere, place, "a project may not set this")
                 .key(&key)
-                .help("a project sets numbers and switches of [window] and [prune] only; put it into your own hooks.toml"),
+                .help(
+                    "a project sets numbers and switches of [window] and [prune] only; put it into your own hooks.toml",
+                ),
         );
         remove(&mut layer.dict, &key);
     }
@@ -201,7 +253,9 @@ fn remove(dict: &mut Dict, key: &str) {
             dict.remove(key);
         }
         Some((first, rest)) => {
-            let Some(Value::Dict(_, inner)) = dict.get_mut(first) else { return };
+            let Some(Value::Dict(_, inner)) = dict.get_mut(first) else {
+                return;
+            };
             remove(inner, rest);
             if inner.is_empty() {
                 dict.remove(first);

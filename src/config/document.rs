@@ -43,7 +43,12 @@ impl Document {
             let root = DeTable::parse(&text).map_err(|error| syntax_problem(path, &text, &error))?;
             table(root.get_ref(), "", &mut spans)
         };
-        Ok(Self { path: path.to_owned(), text, dict, spans })
+        Ok(Self {
+            path: path.to_owned(),
+            text,
+            dict,
+            spans,
+        })
     }
 
     /// Where the value of `key` (dotted) stands: line and column counted from 1, and the line itself.
@@ -96,7 +101,13 @@ fn table(table: &DeTable<'_>, prefix: &str, spans: &mut BTreeMap<String, Span>) 
     let mut dict = Dict::new();
     for (key, value) in table {
         let path = join(prefix, key.get_ref());
-        spans.insert(path.clone(), Span { key: key.span(), value: value.span() });
+        spans.insert(
+            path.clone(),
+            Span {
+                key: key.span(),
+                value: value.span(),
+            },
+        );
         dict.insert(key.get_ref().to_string(), convert(value, &path, spans));
     }
     dict
@@ -123,7 +134,13 @@ fn convert(value: &Spanned<DeValue<'_>>, path: &str, spans: &mut BTreeMap<String
             let mut list = Vec::with_capacity(items.len());
             for (index, item) in items.iter().enumerate() {
                 let path = format!("{path}.{index}");
-                spans.insert(path.clone(), Span { key: item.span(), value: item.span() });
+                spans.insert(
+                    path.clone(),
+                    Span {
+                        key: item.span(),
+                        value: item.span(),
+                    },
+                );
                 list.push(convert(item, &path, spans));
             }
             Value::from(list)
@@ -133,5 +150,9 @@ fn convert(value: &Spanned<DeValue<'_>>, path: &str, spans: &mut BTreeMap<String
 }
 
 fn join(prefix: &str, key: &str) -> String {
-    if prefix.is_empty() { key.to_owned() } else { format!("{prefix}.{key}") }
+    if prefix.is_empty() {
+        key.to_owned()
+    } else {
+        format!("{prefix}.{key}")
+    }
 }

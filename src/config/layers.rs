@@ -88,14 +88,23 @@ pub struct Layer {
 impl Layer {
     fn of_document(kind: LayerKind, document: Document) -> Self {
         let dict = document.dict.clone();
-        Self { kind, document: Some(document), names: BTreeMap::new(), dict }
+        Self {
+            kind,
+            document: Some(document),
+            names: BTreeMap::new(),
+            dict,
+        }
     }
 
     /// Where the layer has this dotted key.
     pub fn place_of(&self, key: &str) -> Place {
         match &self.document {
             Some(document) => document.place_of(key),
-            None => self.names.get(key).cloned().unwrap_or_else(|| Place::source(self.kind.title())),
+            None => self
+                .names
+                .get(key)
+                .cloned()
+                .unwrap_or_else(|| Place::source(self.kind.title())),
         }
     }
 
@@ -148,7 +157,9 @@ impl Sources {
 
     /// The project's file, whether it is there or not.
     pub fn project_file(&self) -> Option<PathBuf> {
-        self.project.as_ref().map(|folder| folder.join(".claude").join("notesoup.toml"))
+        self.project
+            .as_ref()
+            .map(|folder| folder.join(".claude").join("notesoup.toml"))
     }
 
     /// The plugin's table, whether it is there or not.
@@ -158,10 +169,15 @@ impl Sources {
 
     /// The files whose change changes the config.
     pub fn files(&self) -> Vec<PathBuf> {
-        [self.plugin_file(), self.user_file.clone(), self.project_file(), self.command_line.clone()]
-            .into_iter()
-            .flatten()
-            .collect()
+        [
+            self.plugin_file(),
+            self.user_file.clone(),
+            self.project_file(),
+            self.command_line.clone(),
+        ]
+        .into_iter()
+        .flatten()
+        .collect()
     }
 }
 
@@ -180,7 +196,10 @@ impl Loaded {
     /// The layer that gave the value of this dotted key, and its place there.
     pub fn origin(&self, key: &str) -> Option<Origin> {
         let layer = self.layers.iter().rev().find(|layer| layer.has(key))?;
-        Some(Origin { layer: layer.kind, place: layer.place_of(key) })
+        Some(Origin {
+            layer: layer.kind,
+            place: layer.place_of(key),
+        })
     }
 }
 
@@ -196,7 +215,12 @@ pub fn load(sources: &Sources, catalog: &Catalog<'_>) -> Loaded {
         // A test parses what is compiled in.
         Err(problem) => {
             problems.push(problem);
-            Layer { kind: LayerKind::Defaults, document: None, names: BTreeMap::new(), dict: Dict::new() }
+            Layer {
+                kind: LayerKind::Defaults,
+                document: None,
+                names: BTreeMap::new(),
+                dict: Dict::new(),
+            }
         }
     };
 
@@ -208,7 +232,13 @@ pub fn load(sources: &Sources, catalog: &Catalog<'_>) -> Loaded {
         above.extend(file_layer(LayerKind::UserFile, path, &defaults, catalog, &mut problems));
     }
     if let Some(path) = sources.project_file() {
-        above.extend(file_layer(LayerKind::ProjectFile, &path, &defaults, catalog, &mut problems));
+        above.extend(file_layer(
+            LayerKind::ProjectFile,
+            &path,
+            &defaults,
+            catalog,
+            &mut problems,
+        ));
     }
     for layer in client::layers(sources, &mut problems) {
         above.extend(accept(layer, &defaults, catalog, &mut problems));
@@ -221,7 +251,13 @@ pub fn load(sources: &Sources, catalog: &Catalog<'_>) -> Loaded {
                 "the file that --config names is not there",
             ));
         }
-        above.extend(file_layer(LayerKind::CommandLine, path, &defaults, catalog, &mut problems));
+        above.extend(file_layer(
+            LayerKind::CommandLine,
+            path,
+            &defaults,
+            catalog,
+            &mut problems,
+        ));
     }
 
     let mut layers = vec![defaults];
@@ -238,20 +274,31 @@ fn settle(mut layers: Vec<Layer>, catalog: &Catalog<'_>, mut problems: Vec<Probl
                 let found = check::together(&config, &layers, catalog);
                 if found.is_empty() || layers.len() == 1 {
                     problems.extend(found);
-                    return Loaded { config, layers, problems };
+                    return Loaded {
+                        config,
+                        layers,
+                        problems,
+                    };
                 }
                 found
             }
             Err(error) => vec![problem_of(&error, &layers)],
         };
         // What is wrong is the doing of the highest layer that has the key; without it, the rest may stand.
-        let culprit = found.iter().filter_map(|problem| problem.key.as_deref()).find_map(|key| {
-            let at = layers.iter().rposition(|layer| layer.has(key))?;
-            (at > 0).then_some(at)
-        });
+        let culprit = found
+            .iter()
+            .filter_map(|problem| problem.key.as_deref())
+            .find_map(|key| {
+                let at = layers.iter().rposition(|layer| layer.has(key))?;
+                (at > 0).then_some(at)
+            });
         problems.extend(found);
         if layers.len() == 1 {
-            return Loaded { config: fallback(), layers, problems };
+            return Loaded {
+                config: fallback(),
+                layers,
+                problems,
+            };
         }
         layers.remove(culprit.unwrap_or(layers.len() - 1));
     }
@@ -273,7 +320,9 @@ fn add_to_pools(config: &mut Config, layers: &[Layer]) {
         let key = format!("texts.{name}.pool");
         let mut variants = Vec::new();
         for layer in layers {
-            let Some(own) = layer.value(&key).and_then(|value| value.deserialize::<Vec<_>>().ok()) else { continue };
+            let Some(own) = layer.value(&key).and_then(|value| value.deserialize::<Vec<_>>().ok()) else {
+                continue;
+            };
             let adds = layer.value(&format!("texts.{name}.add")).and_then(Value::to_bool) == Some(true);
             if !adds {
                 variants.clear();
@@ -304,8 +353,12 @@ fn fallback() -> Config {
 /// Puts the profile's overlay right above the defaults. The profile is resolved first, over all layers.
 fn lay_profile(layers: &mut Vec<Layer>, problems: &mut Vec<Problem>) {
     loop {
-        let Some(at) = layers.iter().rposition(|layer| layer.has("profile")) else { return };
-        let Some(name) = layers[at].value("profile").and_then(Value::as_str).map(str::to_owned) else { return };
+        let Some(at) = layers.iter().rposition(|layer| layer.has("profile")) else {
+            return;
+        };
+        let Some(name) = layers[at].value("profile").and_then(Value::as_str).map(str::to_owned) else {
+            return;
+        };
         let mut overlay = Dict::new();
         let mut place = None;
         for layer in layers.iter() {
@@ -320,13 +373,21 @@ fn lay_profile(layers: &mut Vec<Layer>, problems: &mut Vec<Problem>) {
             let names = leaves(&overlay, "")
                 .into_iter()
                 .map(|key| {
-                    let place = document
-                        .as_ref()
-                        .map_or_else(Place::default, |document| document.place_of(&format!("profiles.{name}.{key}")));
+                    let place = document.as_ref().map_or_else(Place::default, |document| {
+                        document.place_of(&format!("profiles.{name}.{key}"))
+                    });
                     (key, place)
                 })
                 .collect();
-            layers.insert(1, Layer { kind: LayerKind::Profile, document: None, names, dict: overlay });
+            layers.insert(
+                1,
+                Layer {
+                    kind: LayerKind::Profile,
+                    document: None,
+                    names,
+                    dict: overlay,
+                },
+            );
             return;
         }
         let known: Vec<String> = layers
@@ -335,9 +396,13 @@ fn lay_profile(layers: &mut Vec<Layer>, problems: &mut Vec<Problem>) {
             .flat_map(|profiles| profiles.keys().cloned())
             .collect();
         problems.push(
-            Problem::new(Code::UnknownProfile, layers[at].place_of("profile"), format!("there is no profile `{name}`"))
-                .key("profile")
-                .help(suggestion(&name, known.iter().map(String::as_str).collect::<Vec<_>>())),
+            Problem::new(
+                Code::UnknownProfile,
+                layers[at].place_of("profile"),
+                format!("there is no profile `{name}`"),
+            )
+            .key("profile")
+            .help(suggestion(&name, known.iter().map(String::as_str).collect::<Vec<_>>())),
         );
         layers[at].dict.remove("profile");
     }
@@ -376,7 +441,9 @@ fn read(path: &Path, problems: &mut Vec<Problem>) -> Option<Document> {
             return None;
         }
     };
-    Document::parse(path, text).map_err(|problem| problems.push(problem)).ok()
+    Document::parse(path, text)
+        .map_err(|problem| problems.push(problem))
+        .ok()
 }
 
 /// The plugin's table, as far as it differs from what is compiled in: the untouched copy says nothing of its own, so
@@ -389,7 +456,11 @@ fn plugin_layer(path: &Path, defaults: &Layer, catalog: &Catalog<'_>, problems: 
     let document = read(path, problems)?;
     let mut layer = Layer::of_document(LayerKind::PluginFile, document);
     layer.dict = difference(&layer.dict, &defaults.dict);
-    if layer.dict.is_empty() { None } else { accept(layer, defaults, catalog, problems) }
+    if layer.dict.is_empty() {
+        None
+    } else {
+        accept(layer, defaults, catalog, problems)
+    }
 }
 
 fn difference(dict: &Dict, base: &Dict) -> Dict {
@@ -441,7 +512,11 @@ fn problem_of(error: &figment::Error, layers: &[Layer]) -> Problem {
                 key.push('.');
             }
             key.push_str(name);
-            (Code::UnknownKey, format!("there is no key `{name}` here"), Some(suggestion(name, known.iter().copied())))
+            (
+                Code::UnknownKey,
+                format!("there is no key `{name}` here"),
+                Some(suggestion(name, known.iter().copied())),
+            )
         }
         Kind::MissingField(name) => (
             Code::MissingKey,
@@ -453,7 +528,11 @@ fn problem_of(error: &figment::Error, layers: &[Layer]) -> Problem {
         }
         other => (Code::InvalidValue, other.to_string(), None),
     };
-    let layer = layers.iter().rev().find(|layer| layer.has(&key)).or_else(|| layers.last());
+    let layer = layers
+        .iter()
+        .rev()
+        .find(|layer| layer.has(&key))
+        .or_else(|| layers.last());
     let place = layer.map(|layer| match (&code, &layer.document) {
         (Code::UnknownKey, Some(document)) => document.place_of_key(&key),
         _ => layer.place_of(&key),
@@ -471,7 +550,9 @@ fn find<'a>(dict: &'a Dict, key: &str) -> Option<&'a Value> {
         Some((first, rest)) => match dict.get(first)? {
             Value::Dict(_, inner) => find(inner, rest),
             Value::Array(_, items) => {
-                let (index, rest) = rest.split_once('.').map_or((rest, None), |(index, rest)| (index, Some(rest)));
+                let (index, rest) = rest
+                    .split_once('.')
+                    .map_or((rest, None), |(index, rest)| (index, Some(rest)));
                 let item = items.get(index.parse::<usize>().ok()?)?;
                 match rest {
                     None => Some(item),
@@ -499,7 +580,11 @@ pub(super) fn combine(mut below: Dict, above: &Dict) -> Dict {
 pub(super) fn leaves(dict: &Dict, prefix: &str) -> Vec<String> {
     let mut keys = Vec::new();
     for (key, value) in dict {
-        let path = if prefix.is_empty() { key.clone() } else { format!("{prefix}.{key}") };
+        let path = if prefix.is_empty() {
+            key.clone()
+        } else {
+            format!("{prefix}.{key}")
+        };
         match value {
             Value::Dict(_, inner) if !inner.is_empty() => keys.extend(leaves(inner, &path)),
             _ => keys.push(path),

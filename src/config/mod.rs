@@ -87,7 +87,12 @@ pub struct BootOptions {
 
 impl Default for BootOptions {
     fn default() -> Self {
-        Self { budget_chars: 24_000, freshest_notes: 3, map_chars: 4096, checkpoint_chars: 8000 }
+        Self {
+            budget_chars: 24_000,
+            freshest_notes: 3,
+            map_chars: 4096,
+            checkpoint_chars: 8000,
+        }
     }
 }
 
@@ -118,15 +123,22 @@ pub struct HelperOptions {
 
 impl Default for HelperOptions {
     fn default() -> Self {
-        Self { timeout_ms: 5000, compaction_timeout_ms: 20_000 }
+        Self {
+            timeout_ms: 5000,
+            compaction_timeout_ms: 20_000,
+        }
     }
 }
 
 impl Config {
     /// The live rows of an event, in their order.
     pub fn rows_of(&self, event: &str) -> Vec<(&str, &Row)> {
-        let mut rows: Vec<_> =
-            self.hooks.iter().filter(|(_, row)| row.enabled && row.event == event).map(|(id, row)| (id.as_str(), row)).collect();
+        let mut rows: Vec<_> = self
+            .hooks
+            .iter()
+            .filter(|(_, row)| row.enabled && row.event == event)
+            .map(|(id, row)| (id.as_str(), row))
+            .collect();
         rows.sort_by_key(|(_, row)| row.order);
         rows
     }

@@ -43,7 +43,10 @@ pub enum Code {
 impl Code {
     /// The code as scripts see it.
     pub fn name(self) -> String {
-        serde_json::to_value(self).ok().and_then(|value| value.as_str().map(str::to_owned)).unwrap_or_default()
+        serde_json::to_value(self)
+            .ok()
+            .and_then(|value| value.as_str().map(str::to_owned))
+            .unwrap_or_default()
     }
 }
 
@@ -70,7 +73,12 @@ impl Place {
     /// A place in a file; `range` are bytes of `text`.
     pub fn in_file(path: &Path, text: &str, range: Option<Range<usize>>) -> Self {
         let source = path.display().to_string();
-        let Some(range) = range else { return Self { source, ..Self::default() } };
+        let Some(range) = range else {
+            return Self {
+                source,
+                ..Self::default()
+            };
+        };
         let start = text.floor_char_boundary(range.start.min(text.len()));
         let end = text.floor_char_boundary(range.end.clamp(start, text.len()));
         let line_start = text[..start].rfind('\n').map_or(0, |at| at + 1);
@@ -86,7 +94,10 @@ impl Place {
 
     /// A source without lines.
     pub fn source(name: impl Into<String>) -> Self {
-        Self { source: name.into(), ..Self::default() }
+        Self {
+            source: name.into(),
+            ..Self::default()
+        }
     }
 }
 
@@ -123,7 +134,13 @@ pub struct Problem {
 impl Problem {
     /// A problem without a key.
     pub fn new(code: Code, place: Place, message: impl Into<String>) -> Self {
-        Self { code, place, key: None, message: message.into(), help: None }
+        Self {
+            code,
+            place,
+            key: None,
+            message: message.into(),
+            help: None,
+        }
     }
 
     /// The same problem, about this key.
@@ -171,6 +188,13 @@ pub fn nearest<'a>(found: &str, known: impl IntoIterator<Item = &'a str>) -> Opt
 pub fn suggestion<'a>(found: &str, known: impl IntoIterator<Item = &'a str> + Clone) -> String {
     match nearest(found, known.clone()) {
         Some(name) => format!("did you mean `{name}`?"),
-        None => format!("there are {}", known.into_iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")),
+        None => format!(
+            "there are {}",
+            known
+                .into_iter()
+                .map(|name| format!("`{name}`"))
+                .collect::<Vec<_>>()
+                .join(", ")
+        ),
     }
 }

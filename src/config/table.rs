@@ -76,19 +76,38 @@ pub const COMMON_FIELDS: &[Field] = &[
 /// The fields that an event adds to [`COMMON_FIELDS`].
 pub const fn fields_of(event: Event) -> &'static [Field] {
     match event {
-        Event::ClassicSessionStart => &[field("source", "`startup`, `resume`, `clear`, `compact` or `fork`")],
-        Event::SessionCompact => &[
-            field("trigger", "`manual`, `auto`, `plugin` or `precompute`"),
-            field("instructions", "the text after /compact, trimmed; empty when there is none"),
-            field("plugin", "the plugin that asked for it; empty when none did"),
-        ],
-        Event::TurnComplete => &[field("reason", "`answer`, `aborted`, `refusal` or `error`")],
-        Event::SessionEnd => &[field("reason", "why the session ends, e.g. `clear`")],
-        Event::CommandRun => {
-            &[field("command", "the command without its slash"), field("args", "what was typed behind it")]
+        Event::ClassicSessionStart => const { &[field("source", "`startup`, `resume`, `clear`, `compact` or `fork`")] },
+        Event::SessionCompact => {
+            const {
+                &[
+                    field("trigger", "`manual`, `auto`, `plugin` or `precompute`"),
+                    field(
+                        "instructions",
+                        "the text after /compact, trimmed; empty when there is none",
+                    ),
+                    field("plugin", "the plugin that asked for it; empty when none did"),
+                ]
+            }
         }
-        Event::ToolCall => &[field("tool", "the tool's name without the prefix `mcp__notesoup__`")],
-        Event::EffectSettled => &[field("effect", "the effect's kind, e.g. `compact`"), field("ok", "whether it happened")],
+        Event::TurnComplete => const { &[field("reason", "`answer`, `aborted`, `refusal` or `error`")] },
+        Event::SessionEnd => const { &[field("reason", "why the session ends, e.g. `clear`")] },
+        Event::CommandRun => {
+            const {
+                &[
+                    field("command", "the command without its slash"),
+                    field("args", "what was typed behind it"),
+                ]
+            }
+        }
+        Event::ToolCall => const { &[field("tool", "the tool's name without the prefix `mcp__notesoup__`")] },
+        Event::EffectSettled => {
+            const {
+                &[
+                    field("effect", "the effect's kind, e.g. `compact`"),
+                    field("ok", "whether it happened"),
+                ]
+            }
+        }
         _ => &[],
     }
 }
@@ -176,7 +195,9 @@ pub fn compile(field: &str, pattern: &str) -> Result<Regex, regex::Error> {
 }
 
 fn is_plain(pattern: &str) -> bool {
-    pattern.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b' '))
+    pattern
+        .bytes()
+        .all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b' '))
 }
 
 #[cfg(test)]

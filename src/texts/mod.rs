@@ -49,10 +49,10 @@ fn one() -> u32 {
 }
 
 impl Variant {
-    /// The text.
+    /// The text, without the line breaks that a multi-line string begins and ends with.
     pub fn text(&self) -> &str {
         match self {
-            Self::Plain(text) | Self::Weighted { text, .. } => text,
+            Self::Plain(text) | Self::Weighted { text, .. } => text.trim_matches('\n'),
         }
     }
 
@@ -80,29 +80,47 @@ impl Texts {
     ///
     /// A name that no layer gives is an empty text, never a fault: a missing sentence must not stop a session.
     pub fn fill(&self, name: &str, language: Option<&str>, values: &Values<'_>) -> String {
-        let text = self.candidates(name, language).first().map_or("", |variant| variant.text());
+        let text = self
+            .candidates(name, language)
+            .first()
+            .map_or("", |variant| variant.text());
         fill(text, values)
     }
 
     /// A variant of the text, chosen at random by weight: its index among the candidates, to be kept by the caller.
     pub fn choose(&self, name: &str, language: Option<&str>, rng: &mut impl Rng) -> usize {
         let candidates: Vec<_> = self.candidates(name, language).into_iter().enumerate().collect();
-        candidates.choose_weighted(rng, |(_, variant)| variant.weight()).map_or(0, |(index, _)| *index)
+        candidates
+            .choose_weighted(rng, |(_, variant)| variant.weight())
+            .map_or(0, |(index, _)| *index)
     }
 
     /// The variant that was chosen, filled in. An index beyond the pool (the pool shrank) wraps around.
     pub fn fill_choice(&self, name: &str, language: Option<&str>, choice: usize, values: &Values<'_>) -> String {
         let candidates = self.candidates(name, language);
-        let Some(at) = choice.checked_rem(candidates.len()) else { return String::new() };
-        candidates.get(at).map(|variant| fill(variant.text(), values)).unwrap_or_default()
+        let Some(at) = choice.checked_rem(candidates.len()) else {
+            return String::new();
+        };
+        candidates
+            .get(at)
+            .map(|variant| fill(variant.text(), values))
+            .unwrap_or_default()
     }
 
     /// Variants in the language, or those without one when the pool has none in it.
     fn candidates(&self, name: &str, language: Option<&str>) -> Vec<&Variant> {
-        let Some(pool) = self.0.get(name) else { return Vec::new() };
+        let Some(pool) = self.0.get(name) else {
+            return Vec::new();
+        };
         let alive = || pool.pool.iter().filter(|variant| variant.weight() > 0);
-        let spoken: Vec<_> = alive().filter(|variant| variant.lang().is_some() && variant.lang() == language).collect();
-        if spoken.is_empty() { alive().filter(|variant| variant.lang().is_none()).collect() } else { spoken }
+        let spoken: Vec<_> = alive()
+            .filter(|variant| variant.lang().is_some() && variant.lang() == language)
+            .collect();
+        if spoken.is_empty() {
+            alive().filter(|variant| variant.lang().is_none()).collect()
+        } else {
+            spoken
+        }
     }
 }
 
@@ -121,7 +139,10 @@ pub fn fill(text: &str, values: &Values<'_>) -> String {
         }
         let value = rest.find('}').and_then(|end| {
             let name = &rest[1..end];
-            values.iter().find(|(known, _)| *known == name).map(|(_, value)| (end, *value))
+            values
+                .iter()
+                .find(|(known, _)| *known == name)
+                .map(|(_, value)| (end, *value))
         });
         match value {
             Some((end, value)) => {
@@ -148,7 +169,9 @@ pub fn placeholders(text: &str) -> Vec<&str> {
             rest = behind;
             continue;
         }
-        let Some(end) = rest.find(|c: char| !(c.is_ascii_lowercase() || c == '_')) else { break };
+        let Some(end) = rest.find(|c: char| !(c.is_ascii_lowercase() || c == '_')) else {
+            break;
+        };
         if end > 0 && rest[end..].starts_with('}') {
             names.push(&rest[..end]);
         }
@@ -173,10 +196,9 @@ mod tests {
 
     #[test]
     fn the_language_is_preferred_and_a_weight_of_zero_is_never_chosen() {
-        let texts: Texts = toml::from_str(
-            "[x]\npool = ['plain', {text='nie', weight=0, lang='de'}, {text='deutsch', lang='de'}]",
-        )
-        .unwrap();
+        let texts: Texts =
+            toml::from_str("[x]\npool = ['plain', {text='nie', weight=0, lang='de'}, {text='deutsch', lang='de'}]")
+                .unwrap();
         assert_eq!(texts.fill("x", Some("de"), &[]), "deutsch");
         assert_eq!(texts.fill("x", Some("fr"), &[]), "plain");
         assert_eq!(texts.fill("missing", None, &[]), "");
