@@ -9,6 +9,7 @@ pub mod cli;
 pub mod config;
 pub mod handlers;
 pub mod outcome;
+pub mod package;
 pub mod paths;
 pub mod prune;
 pub mod texts;
