@@ -18,3 +18,4 @@ pub mod wire;
 
 pub mod history;
 pub mod notes;
+pub mod window;
