@@ -13,7 +13,6 @@ pub mod package;
 pub mod paths;
 pub mod prune;
 pub mod texts;
-pub mod window;
 pub mod wire;
 
 pub mod history;
