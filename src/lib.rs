@@ -13,8 +13,8 @@ pub mod package;
 pub mod paths;
 pub mod prune;
 pub mod texts;
-pub mod window;
 pub mod wire;
 
 pub mod history;
 pub mod notes;
+pub mod window;

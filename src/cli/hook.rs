@@ -6,6 +6,7 @@ use std::process::ExitCode;
 
 use serde::Deserialize;
 
+use super::Global;
 use crate::handlers::{World, dispatch, plan};
 use crate::wire::{ErrorKind, Facts, MAX_REQUEST_BYTES, Request, VERSION, WireError};
 
@@ -23,6 +24,24 @@ pub(super) fn run_if_asked() -> Option<ExitCode> {
         return None;
     }
     Some(run(answer, &mut World::of_process()))
+}
+
+/// `notesoup hook` with options.
+pub(super) fn run_hook(global: &Global) -> ExitCode {
+    run(hook, &mut world(global))
+}
+
+/// `notesoup plan` with options.
+pub(super) fn run_plan(global: &Global) -> ExitCode {
+    run(plan_for, &mut world(global))
+}
+
+fn world(global: &Global) -> World {
+    World {
+        config_file: global.config.clone(),
+        notes_home: global.notes_home.clone(),
+        ..World::of_process()
+    }
 }
 
 type Answerer = fn(&[u8], &mut World) -> Result<String, WireError>;
