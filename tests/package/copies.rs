@@ -129,6 +129,9 @@ fn every_file_of_the_plugin_is_embedded_as_it_is_on_disk() {
         "touch build.rs has the list made again"
     );
     for (name, bytes) in &on_disk {
-        assert!(embedded[name] == *bytes, "{name} is embedded in an older state: touch build.rs");
+        assert!(
+            embedded[name] == *bytes,
+            "{name} is embedded in an older state: touch build.rs"
+        );
     }
 }
