@@ -143,8 +143,10 @@ export const register: Register = (on, options) => {
     if (answer?.kind === 'skip') return { skip: answer.reason }
     if (answer?.kind === 'next' && answer.instructions !== undefined) return next({ ...e, instructions: answer.instructions })
     if (answer?.kind !== 'messages') return next(e)
-    const sizes = { ...(answer.tokens_before === undefined ? {} : { tokensBefore: answer.tokens_before }), ...(answer.tokens_after === undefined ? {} : { tokensAfter: answer.tokens_after }) }
-    return { messages: rebuild(e.messages, answer.messages), ...sizes }
+    const rebuilt = rebuild(e.messages, answer)
+    if (rebuilt.line === undefined) return rebuilt.value
+    $.ui.log(`${rebuilt.line}. The compaction goes on without it.`)
+    return next(e)
   }).catch(async ($, e, next) => {
     // Escape rejects every call on `$`; to go on then would start the very summary that the person stopped.
     if (next.signal.aborted) return { skip: INTERRUPTED }
@@ -183,10 +185,7 @@ function originOf(origin: { readonly plugin: string; readonly tier: string }): s
 async function ask($: EngineInterface, call: Call): Promise<Told> {
   const id = call.sessionId ?? (await $.session.id())
   let session = await ensurePlan($, call.options, id, call.event === 'prompt.context' ? 'bare' : 'lazy', call.signal)
-  const isSettled = call.event === 'effect.settled'
-  const usage = (await $.session.usage()).context
-  if (!isSettled && !wakes(session.events[call.event], session.watch, usage, call.agentId)) return troubleOf(session)
-  if (session.failures >= BREAKER_LIMIT) return troubleOf(session)
+  if (session.failures >= BREAKER_LIMIT || !(await isWoken($, session, call))) return troubleOf(session)
   for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
     const facts = await factsOf($, session, call)
     const request = { v: WIRE_VERSION, event: call.event, e: call.e, facts, state: session.helper }
@@ -206,6 +205,14 @@ async function ask($: EngineInterface, call: Call): Promise<Told> {
     return { answer: reply.answer }
   }
   return {}
+}
+
+/** Whether the event starts the program. Events that watch no mark cost no look at the usage. */
+async function isWoken($: EngineInterface, session: SessionRecord, call: Call): Promise<boolean> {
+  if (call.event === 'effect.settled') return true
+  const planned = session.events[call.event]
+  if (planned === undefined) return false
+  return planned.wake.includes('always') || wakes(planned, session.watch, (await $.session.usage()).context, call.agentId)
 }
 
 /** Why the program cannot be asked, where it cannot. */
