@@ -364,7 +364,7 @@ fn key_line(line: &str) -> Option<(&str, &str)> {
 /// Whether lines between two `---` are frontmatter and not text between two rules.
 fn is_frontmatter(lines: &[&str]) -> bool {
     let ours = |line: &&str| matches!(Key::of_line(line), Some(key) if key != Key::Project);
-    if lines.iter().any(|line| ours(line)) {
+    if lines.iter().any(ours) {
         return true;
     }
     let mut keys = 0;
