@@ -2,6 +2,7 @@
 //! again.
 
 mod doctor;
+mod dream;
 mod hook;
 mod install;
 mod log;
@@ -43,6 +44,7 @@ enum Command {
     Install(install::InstallArgs),
     Uninstall(uninstall::UninstallArgs),
     Doctor(doctor::DoctorArgs),
+    Dream(dream::DreamArgs),
 }
 
 /// Runs what the command line asks for.
@@ -57,5 +59,6 @@ pub fn main() -> ExitCode {
         Command::Install(args) => install::run(&args),
         Command::Uninstall(args) => uninstall::run(&args),
         Command::Doctor(args) => doctor::run(&args, &global),
+        Command::Dream(args) => dream::run(&args, &global),
     }
 }
