@@ -10,3 +10,4 @@ pub mod wire;
 
 pub mod history;
 pub mod notes;
+pub mod prune;
