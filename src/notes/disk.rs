@@ -1,0 +1,116 @@
+//! The calls to the file system that need more than the standard library's defaults.
+//!
+//! Links are never followed at the last component, and nothing but a regular file is ever opened for good.
+
+use std::fs::{self, File, Metadata, OpenOptions};
+use std::io::{self, Read};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::Path;
+
+use rustix::fs::OFlags;
+
+/// The most bytes of a file that is read as a note: far above what can be written, so that foreign files show.
+pub const MAX_READ_BYTES: u64 = 32 * 1024 * 1024;
+
+/// Why a path is no note's file.
+#[derive(Debug, thiserror::Error)]
+pub enum ReadError {
+    /// Nothing is there.
+    #[error("there is no such file")]
+    Missing,
+    /// Something else than a file is there.
+    #[error("{0}")]
+    NotAFile(&'static str),
+    /// More than [`MAX_READ_BYTES`].
+    #[error("the file has {0} bytes, more than can be read as a note")]
+    TooLarge(u64),
+    /// The system's refusal.
+    #[error(transparent)]
+    Io(io::Error),
+}
+
+impl From<io::Error> for ReadError {
+    fn from(error: io::Error) -> Self {
+        match error.kind() {
+            io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => Self::Missing,
+            _ => Self::Io(error),
+        }
+    }
+}
+
+/// What is at a path when it is no regular file.
+pub fn kind_of(metadata: &Metadata) -> Option<&'static str> {
+    use std::os::unix::fs::FileTypeExt;
+    let kind = metadata.file_type();
+    if kind.is_file() {
+        None
+    } else if kind.is_symlink() {
+        Some("a symbolic link is there, and links are not followed")
+    } else if kind.is_dir() {
+        Some("a folder is there where the note should be")
+    } else if kind.is_fifo() {
+        Some("a named pipe is there where the note should be")
+    } else if kind.is_socket() {
+        Some("a socket is there where the note should be")
+    } else {
+        Some("a device is there where the note should be")
+    }
+}
+
+/// Opens a regular file for reading, without following a link or waiting for a pipe.
+pub fn open(path: &Path) -> Result<(File, Metadata), ReadError> {
+    let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+    let file = OpenOptions::new()
+        .read(true)
+        .custom_flags(flags.bits().cast_signed())
+        .open(path);
+    let file = match file {
+        Ok(file) => file,
+        // A link, a socket or a device may refuse to be opened: say what it is.
+        Err(error) => {
+            return Err(
+                match fs::symlink_metadata(path).ok().and_then(|metadata| kind_of(&metadata)) {
+                    Some(kind) => ReadError::NotAFile(kind),
+                    None => error.into(),
+                },
+            );
+        }
+    };
+    let metadata = file.metadata()?;
+    match kind_of(&metadata) {
+        Some(kind) => Err(ReadError::NotAFile(kind)),
+        None => Ok((file, metadata)),
+    }
+}
+
+/// Reads a whole file.
+pub fn read(path: &Path) -> Result<(Vec<u8>, Metadata), ReadError> {
+    let (file, metadata) = open(path)?;
+    let length = metadata.len();
+    if length > MAX_READ_BYTES {
+        return Err(ReadError::TooLarge(length));
+    }
+    let mut bytes = Vec::with_capacity(usize::try_from(length).unwrap_or(0) + 1);
+    file.take(MAX_READ_BYTES).read_to_end(&mut bytes)?;
+    Ok((bytes, metadata))
+}
+
+/// Reads the first bytes of a file, at most `length`.
+pub fn read_head(path: &Path, length: usize) -> Result<(Vec<u8>, Metadata), ReadError> {
+    let (mut file, metadata) = open(path)?;
+    let mut bytes = vec![0; length];
+    let mut filled = 0;
+    while let Some(room) = bytes.get_mut(filled..).filter(|room| !room.is_empty()) {
+        match file.read(room) {
+            Ok(0) => break,
+            Ok(count) => filled += count,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error.into()),
+        }
+        if filled as u64 >= metadata.len() {
+            break;
+        }
+    }
+    bytes.truncate(filled);
+    Ok((bytes, metadata))
+}
