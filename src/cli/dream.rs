@@ -87,11 +87,7 @@ pub fn run(args: &DreamArgs, global: &Global) -> ExitCode {
 
 /// The request, and the folder of the plugin, which is there as long as the guard is.
 fn prepare(args: &DreamArgs, global: &Global) -> Result<(Request, tempfile::TempDir), DreamError> {
-    let world = World {
-        config_file: global.config.clone(),
-        notes_home: global.notes_home.clone(),
-        ..World::of_process()
-    };
+    let world = World::of_process().with_options(global.config.clone(), global.notes_home.clone());
     let cwd = env::current_dir().unwrap_or_default();
     let facts = Facts {
         cwd: Some(cwd.to_string_lossy().into_owned()),

@@ -21,6 +21,8 @@ mod fresh_window;
 mod fresh_window_tool;
 mod handoff;
 mod notes;
+mod prune;
+mod prune_preview;
 mod reload;
 mod reset;
 mod session_end;
@@ -51,6 +53,9 @@ pub const ALL: &[Handler] = &[
     fresh_window::HANDLER,
     fresh_window_tool::HANDLER,
     handoff::HANDLER,
+    notes::HANDLER,
+    prune::HANDLER,
+    prune_preview::HANDLER,
     reload::HANDLER,
     reset::HANDLER,
     session_end::HANDLER,

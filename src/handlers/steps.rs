@@ -325,6 +325,11 @@ pub(super) fn is_compact_disabled() -> bool {
     environment().is_compact_disabled()
 }
 
+/// The context's fill in tokens, where the client gives it.
+pub(super) fn tokens(facts: &Facts) -> Option<u64> {
+    facts.usage.as_ref()?.tokens.as_ref()?.as_u64()
+}
+
 /// The transcript of the session, when the client has named one.
 pub(super) fn transcript_path(facts: &Facts) -> Option<&Path> {
     facts
