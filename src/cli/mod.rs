@@ -2,6 +2,7 @@
 //! again.
 
 mod completions;
+mod demo;
 mod doctor;
 mod dream;
 mod hook;
@@ -42,6 +43,8 @@ enum Command {
     Hook,
     /// Say what the courier is to watch and register: JSON on standard input, JSON on standard output
     Plan,
+    /// Show the main job on a made-up conversation: boot, warning, reset, handoff and cut
+    Demo,
     Install(install::InstallArgs),
     Uninstall(uninstall::UninstallArgs),
     Doctor(doctor::DoctorArgs),
@@ -59,6 +62,7 @@ pub fn main() -> ExitCode {
     match command {
         Command::Hook => hook::run_hook(&global),
         Command::Plan => hook::run_plan(&global),
+        Command::Demo => demo::run(),
         Command::Install(args) => install::run(&args),
         Command::Uninstall(args) => uninstall::run(&args),
         Command::Doctor(args) => doctor::run(&args, &global),
@@ -66,4 +70,11 @@ pub fn main() -> ExitCode {
         Command::Completions(args) => completions::run_completions(&args),
         Command::Man(args) => completions::run_man(&args),
     }
+}
+
+/// Says why a command failed, on standard error.
+fn fail(message: &str) -> ExitCode {
+    use std::io::Write as _;
+    let _ = writeln!(anstream::stderr(), "error: {message}");
+    ExitCode::FAILURE
 }

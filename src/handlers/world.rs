@@ -39,6 +39,18 @@ impl World {
         }
     }
 
+    /// A world with all its files below one folder and no layer of a person: for the demo and for tests.
+    pub fn alone_in(folder: &Path) -> Self {
+        Self {
+            now: Timestamp::now(),
+            rng: None,
+            state_dir: Some(folder.join("state")),
+            user_file: None,
+            config_file: None,
+            notes_home: Some(folder.join("notes")),
+        }
+    }
+
     /// Chance: seeded by the system when it is first asked for, unless a test has seeded it.
     pub fn rng(&mut self) -> &mut ChaCha8Rng {
         self.rng.get_or_insert_with(|| ChaCha8Rng::from_rng(&mut rand::rng()))
