@@ -5,6 +5,7 @@ mod doctor;
 mod hook;
 mod install;
 mod log;
+mod notes;
 mod steps;
 mod uninstall;
 
@@ -43,6 +44,7 @@ enum Command {
     Install(install::InstallArgs),
     Uninstall(uninstall::UninstallArgs),
     Doctor(doctor::DoctorArgs),
+    Notes(Box<notes::NotesArgs>),
 }
 
 /// Runs what the command line asks for.
@@ -57,5 +59,6 @@ pub fn main() -> ExitCode {
         Command::Install(args) => install::run(&args),
         Command::Uninstall(args) => uninstall::run(&args),
         Command::Doctor(args) => doctor::run(&args, &global),
+        Command::Notes(args) => notes::run(&args, &global),
     }
 }
