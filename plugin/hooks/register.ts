@@ -74,7 +74,8 @@ export const register: Register = (on, options) => {
   on('classic.SessionStart', async ($, e, next) => {
     const result = await next(e)
     await bind($, e)
-    if (e.source !== 'compact' && e.agent_id === undefined) await change($, e.session_id, session => ({ ...session, isPlanStale: true }))
+    // A new session has no plan yet; one that is resumed may have one from before.
+    if (e.source === 'resume') await change($, e.session_id, session => ({ ...session, isPlanStale: true }))
     if (result.preventContinuation === true) return result
     const told = await ask($, { options, event: 'classic.SessionStart', e, sessionId: e.session_id, agentId: e.agent_id, origin: originOf(next.origin), signal: next.signal, depth: 0 })
     return told.answer?.kind === 'context' ? { ...result, additionalContext: [...(result.additionalContext ?? []), ...told.answer.texts] } : result
@@ -137,9 +138,14 @@ export const register: Register = (on, options) => {
   }).catch(($, e, next) => next(e))
 
   on('session.compact', async ($, e, next) => {
-    const told = await ask($, { options, event: 'session.compact', e, agentId: e.agentId, origin: originOf(next.origin), signal: next.signal, depth: 0 })
+    let answer: Answer | undefined
+    try {
+      answer = (await ask($, { options, event: 'session.compact', e, agentId: e.agentId, origin: originOf(next.origin), signal: next.signal, depth: 0 })).answer
+    } catch (error) {
+      // Escape rejects every call on `$`. To throw on would hand the conversation to the summary that the person stopped.
+      if (!next.signal.aborted) throw error
+    }
     if (next.signal.aborted) return { skip: INTERRUPTED }
-    const answer = told.answer
     if (answer?.kind === 'skip') return { skip: answer.reason }
     if (answer?.kind === 'next' && answer.instructions !== undefined) return next({ ...e, instructions: answer.instructions })
     if (answer?.kind !== 'messages') return next(e)
@@ -147,11 +153,7 @@ export const register: Register = (on, options) => {
     if (rebuilt.line === undefined) return rebuilt.value
     $.ui.log(`${rebuilt.line}. The compaction goes on without it.`)
     return next(e)
-  }).catch(async ($, e, next) => {
-    // Escape rejects every call on `$`; to go on then would start the very summary that the person stopped.
-    if (next.signal.aborted) return { skip: INTERRUPTED }
-    return next(e)
-  })
+  }).catch(async ($, e, next) => (next.signal.aborted ? { skip: INTERRUPTED } : next(e)))
 
   on('command.run', { command: ['fresh-window', 'prune-preview', 'notesoup'] }, async ($, e, next) => {
     const id = await $.session.id()

@@ -40,11 +40,7 @@ pub fn run(args: &DoctorArgs, global: &Global) -> ExitCode {
         only: args.notes.then_some(Part::Notes),
         program: env::current_exe().unwrap_or_default(),
         cwd: env::current_dir().unwrap_or_default(),
-        world: World {
-            config_file: global.config.clone(),
-            notes_home: global.notes_home.clone(),
-            ..World::of_process()
-        },
+        world: World::of_process().with_options(global.config.clone(), global.notes_home.clone()),
     };
     let mut findings: Vec<Finding> = Vec::new();
     examination.run(&mut |finding| {

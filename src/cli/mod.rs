@@ -2,6 +2,7 @@
 //! again.
 
 mod doctor;
+mod dream;
 mod hook;
 mod install;
 mod log;
@@ -45,6 +46,7 @@ enum Command {
     Uninstall(uninstall::UninstallArgs),
     Doctor(doctor::DoctorArgs),
     Notes(Box<notes::NotesArgs>),
+    Dream(dream::DreamArgs),
 }
 
 /// Runs what the command line asks for.
@@ -60,5 +62,6 @@ pub fn main() -> ExitCode {
         Command::Uninstall(args) => uninstall::run(&args),
         Command::Doctor(args) => doctor::run(&args, &global),
         Command::Notes(args) => notes::run(&args, &global),
+        Command::Dream(args) => dream::run(&args, &global),
     }
 }

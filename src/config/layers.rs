@@ -344,6 +344,7 @@ fn fallback() -> Config {
         boot: Default::default(),
         notes: Default::default(),
         helper: Default::default(),
+        dream: Default::default(),
         hooks: BTreeMap::new(),
         profiles: BTreeMap::new(),
         texts: Default::default(),

@@ -25,6 +25,7 @@ pub use origin::Origin;
 pub use problem::{Code, Place, Problem, nearest, suggestion};
 pub use table::{COMMON_FIELDS, Condition, Field, FieldValue, Fields, Row, compile, fields_of};
 
+use crate::dream::DreamOptions;
 use crate::prune::PruneOptions;
 use crate::texts::Texts;
 use crate::window::WindowOptions;
@@ -58,6 +59,9 @@ pub struct Config {
     /// How long the program may take.
     #[serde(default)]
     pub helper: HelperOptions,
+    /// When `notesoup dream` reviews the notes, and how.
+    #[serde(default)]
+    pub dream: DreamOptions,
     /// The table: rows by id (lower-case letters, digits and `-`).
     #[serde(default)]
     pub hooks: BTreeMap<String, Row>,

@@ -5,12 +5,12 @@ use std::collections::BTreeMap;
 use crate::config::cache::Snapshot;
 use crate::wire::{Event, EventPlan, Facts, Plan, VERSION};
 
-use super::{Handler, Registrations, World, catalog};
+use super::{Handler, Registrations, SessionState, World, catalog, steps};
 
-/// The plan for a session with these facts. `known` is the fingerprint of the plan that the courier has.
-pub fn plan(facts: &Facts, known: Option<&str>, world: &World) -> Plan {
+/// The plan for a session with these facts, in this state. `known` is the fingerprint of the plan that the courier has.
+pub fn plan(facts: &Facts, state: &SessionState, known: Option<&str>, world: &World) -> Plan {
     let snapshot = Snapshot::take(&world.sources(facts), world.state_dir.as_deref(), &catalog());
-    let fingerprint = snapshot.fingerprint.clone();
+    let fingerprint = fingerprint(&snapshot, facts);
     if known == Some(fingerprint.as_str()) {
         return Plan {
             v: VERSION,
@@ -46,20 +46,39 @@ pub fn plan(facts: &Facts, known: Option<&str>, world: &World) -> Plan {
         events,
         commands: registrations.commands,
         tools: registrations.tools,
-        watch: Default::default(),
-        notices: notices(&snapshot),
+        watch: steps::watch(config, facts, &state.machine),
+        notices: notices(&snapshot, facts),
     }
 }
 
-/// One line for everything that is wrong with the config: the first problem, and how to see the others.
-fn notices(snapshot: &Snapshot) -> Vec<String> {
-    let problems = snapshot.problems();
-    let Some(first) = problems.first() else {
-        return Vec::new();
-    };
-    let others = match problems.len() - 1 {
-        0 => String::new(),
-        count => format!(" (and {count} more: `notesoup config check`)"),
-    };
-    vec![format!("notesoup: {first}{others}")]
+/// The config's fingerprint, and what else the marks hang on: the model, the client's threshold and its variables.
+fn fingerprint(snapshot: &Snapshot, facts: &Facts) -> String {
+    let usage = facts.usage.as_ref();
+    let threshold = usage.map(|usage| (&usage.window, &usage.auto_compact_threshold, &usage.breakdown));
+    let variables = steps::environment();
+    let parts = format!("{} {:?} {threshold:?} {variables:?}", snapshot.fingerprint, facts.model);
+    blake3::hash(parts.as_bytes()).to_hex()[..32].to_owned()
+}
+
+/// One line for everything that is wrong with the config: the first problem, and how to see the others. One more for
+/// whatever keeps the window from being reset.
+fn notices(snapshot: &Snapshot, facts: &Facts) -> Vec<String> {
+    let mut lines = Vec::new();
+    if let Some((first, others)) = snapshot.problems().split_first() {
+        let others = match others.len() {
+            0 => String::new(),
+            count => format!(" (and {count} more: `notesoup config check`)"),
+        };
+        lines.push(format!("{first}{others}"));
+    }
+    let config = snapshot.config();
+    if facts.usage.is_some() && config.hooks.values().any(|row| row.enabled && row.run == "auto-reset") {
+        lines.extend(
+            steps::derivation(config, facts)
+                .notices
+                .into_iter()
+                .map(|notice| notice.text),
+        );
+    }
+    lines
 }

@@ -5,4 +5,5 @@
 mod bench;
 mod client;
 mod copies;
+mod dream;
 mod install;
