@@ -8,6 +8,7 @@ mod dream;
 mod hook;
 mod install;
 mod log;
+mod notes;
 mod steps;
 mod uninstall;
 
@@ -48,6 +49,7 @@ enum Command {
     Install(install::InstallArgs),
     Uninstall(uninstall::UninstallArgs),
     Doctor(doctor::DoctorArgs),
+    Notes(Box<notes::NotesArgs>),
     Dream(dream::DreamArgs),
     Completions(completions::CompletionsArgs),
     Man(completions::ManArgs),
@@ -66,6 +68,7 @@ pub fn main() -> ExitCode {
         Command::Install(args) => install::run(&args),
         Command::Uninstall(args) => uninstall::run(&args),
         Command::Doctor(args) => doctor::run(&args, &global),
+        Command::Notes(args) => notes::run(&args, &global),
         Command::Dream(args) => dream::run(&args, &global),
         Command::Completions(args) => completions::run_completions(&args),
         Command::Man(args) => completions::run_man(&args),
