@@ -319,7 +319,7 @@ fn check_requests(before: &State, after: &State, input: &Input, out: &[Output]) 
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 1500, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 1000, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn events_in_any_order_keep_the_laws(events in vec((inputs(), besides()), 1..50)) {
