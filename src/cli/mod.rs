@@ -1,0 +1,64 @@
+//! The command line. `hook` and `plan` are taken before the parser is built, since the client starts them again and
+//! again.
+
+mod doctor;
+mod dream;
+mod hook;
+mod install;
+mod log;
+mod steps;
+mod uninstall;
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+/// Notes that outlive a context window, the old conversation at hand, and fresh windows for Claude Code
+#[derive(Debug, Parser)]
+#[command(name = "notesoup", version, arg_required_else_help = true, max_term_width = 100)]
+pub struct Cli {
+    #[command(flatten)]
+    global: Global,
+    #[command(subcommand)]
+    command: Command,
+}
+
+/// Options of every command.
+#[derive(Debug, Clone, Default, clap::Args)]
+pub struct Global {
+    /// Lay this file over every other layer of the config
+    #[arg(long, value_name = "FILE", global = true)]
+    pub config: Option<PathBuf>,
+    /// Keep the notes in this folder
+    #[arg(long, value_name = "DIR", global = true)]
+    pub notes_home: Option<PathBuf>,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Answer one event of the client: JSON on standard input, JSON on standard output
+    Hook,
+    /// Say what the courier is to watch and register: JSON on standard input, JSON on standard output
+    Plan,
+    Install(install::InstallArgs),
+    Uninstall(uninstall::UninstallArgs),
+    Doctor(doctor::DoctorArgs),
+    Dream(dream::DreamArgs),
+}
+
+/// Runs what the command line asks for.
+pub fn main() -> ExitCode {
+    if let Some(code) = hook::run_if_asked() {
+        return code;
+    }
+    let Cli { global, command } = Cli::parse();
+    match command {
+        Command::Hook => hook::run_hook(&global),
+        Command::Plan => hook::run_plan(&global),
+        Command::Install(args) => install::run(&args),
+        Command::Uninstall(args) => uninstall::run(&args),
+        Command::Doctor(args) => doctor::run(&args, &global),
+        Command::Dream(args) => dream::run(&args, &global),
+    }
+}
