@@ -1,6 +1,7 @@
 //! The command line. `hook` and `plan` are taken before the parser is built, since the client starts them again and
 //! again.
 
+mod completions;
 mod doctor;
 mod dream;
 mod hook;
@@ -45,6 +46,8 @@ enum Command {
     Uninstall(uninstall::UninstallArgs),
     Doctor(doctor::DoctorArgs),
     Dream(dream::DreamArgs),
+    Completions(completions::CompletionsArgs),
+    Man(completions::ManArgs),
 }
 
 /// Runs what the command line asks for.
@@ -60,5 +63,7 @@ pub fn main() -> ExitCode {
         Command::Uninstall(args) => uninstall::run(&args),
         Command::Doctor(args) => doctor::run(&args, &global),
         Command::Dream(args) => dream::run(&args, &global),
+        Command::Completions(args) => completions::run_completions(&args),
+        Command::Man(args) => completions::run_man(&args),
     }
 }
