@@ -3,12 +3,14 @@
 use std::collections::BTreeMap;
 
 use crate::config::cache::Snapshot;
+use crate::config::notices;
 use crate::wire::{Event, EventPlan, Facts, Plan, VERSION};
 
 use super::{Handler, Registrations, World, catalog};
 
 /// The plan for a session with these facts. `known` is the fingerprint of the plan that the courier has.
-pub fn plan(facts: &Facts, known: Option<&str>, world: &World) -> Plan {
+pub fn plan(facts: &Facts, known: Option<&str>, world: &mut World) -> Plan {
+    world.distrust_variables_of(&facts.settings.project_env);
     let snapshot = Snapshot::take(&world.sources(facts), world.state_dir.as_deref(), &catalog());
     let fingerprint = snapshot.fingerprint.clone();
     if known == Some(fingerprint.as_str()) {
@@ -47,19 +49,6 @@ pub fn plan(facts: &Facts, known: Option<&str>, world: &World) -> Plan {
         commands: registrations.commands,
         tools: registrations.tools,
         watch: Default::default(),
-        notices: notices(&snapshot),
+        notices: notices(snapshot.problems(), world.state_dir.as_deref()),
     }
-}
-
-/// One line for everything that is wrong with the config: the first problem, and how to see the others.
-fn notices(snapshot: &Snapshot) -> Vec<String> {
-    let problems = snapshot.problems();
-    let Some(first) = problems.first() else {
-        return Vec::new();
-    };
-    let others = match problems.len() - 1 {
-        0 => String::new(),
-        count => format!(" (and {count} more: `notesoup config check`)"),
-    };
-    vec![format!("notesoup: {first}{others}")]
 }
