@@ -2,9 +2,12 @@
 //!
 //! Left out is what is built or what a client writes into the folder when it loads it: `bin/`, the client's type
 //! declarations, its `tsconfig.json`, and the plugin's own tests.
+//!
+//! And links the program for a fast start, where that can be had.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::{env, fs, io};
 
 const LEFT_OUT: &[&str] = &[
@@ -31,7 +34,52 @@ fn main() -> io::Result<()> {
     println!("cargo::rerun-if-changed=build.rs");
 
     let out = PathBuf::from(env::var_os("OUT_DIR").unwrap_or_default()).join("embedded.rs");
-    fs::write(out, list)
+    fs::write(out, list)?;
+    link_for_a_fast_start()
+}
+
+/// Links the optimised program statically and at a fixed address on Linux x86-64 with glibc: the client starts it for
+/// every event, and the dynamic loader and its relocations take 0.4 ms of a start of 0.9 ms.
+///
+/// `-C target-feature=+crt-static` would do the same, but without `--target` it reaches proc macros too, which cannot
+/// be built so. Here the linker finds scripts under the names of the shared libraries, which name the static ones.
+/// Where these are not installed, the program is linked as usual.
+fn link_for_a_fast_start() -> io::Result<()> {
+    let target = ["OS", "ARCH", "ENV"].map(|part| env::var(format!("CARGO_CFG_TARGET_{part}")).unwrap_or_default());
+    if target != ["linux", "x86_64", "gnu"] || env::var("PROFILE").as_deref() != Ok("release") {
+        return Ok(());
+    }
+    const LIBRARIES: &[&str] = &["libc.a", "libm.a", "libgcc.a", "libgcc_eh.a"];
+    if !LIBRARIES.iter().all(|name| is_installed(name)) {
+        return Ok(());
+    }
+    let folder = PathBuf::from(env::var_os("OUT_DIR").unwrap_or_default()).join("static");
+    fs::create_dir_all(&folder)?;
+    const SCRIPTS: &[(&str, &str)] = &[
+        ("c", "GROUP ( -l:libc.a -l:libgcc_eh.a -l:libgcc.a )"),
+        ("gcc_s", "GROUP ( -l:libgcc_eh.a -l:libgcc.a -l:libc.a )"),
+        ("m", "GROUP ( -l:libm.a )"),
+        // Part of libc.a since glibc 2.34.
+        ("util", "/* */"),
+        ("rt", "/* */"),
+        ("pthread", "/* */"),
+        ("dl", "/* */"),
+    ];
+    for (library, script) in SCRIPTS {
+        fs::write(folder.join(format!("lib{library}.so")), script)?;
+    }
+    println!("cargo::rustc-link-arg-bins=-L{}", folder.display());
+    println!("cargo::rustc-link-arg-bins=-static");
+    println!("cargo::rustc-link-arg-bins=-no-pie");
+    Ok(())
+}
+
+/// Whether the C compiler finds this library; it answers with the bare name when it does not.
+fn is_installed(library: &str) -> bool {
+    Command::new("cc")
+        .arg(format!("-print-file-name={library}"))
+        .output()
+        .is_ok_and(|output| Path::new(String::from_utf8_lossy(&output.stdout).trim()).is_absolute())
 }
 
 /// Adds the files below `folder`, and has cargo watch it for new ones where the client does not write.

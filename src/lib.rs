@@ -7,6 +7,8 @@
 pub mod boot;
 pub mod cli;
 pub mod config;
+pub mod doctor;
+pub mod dream;
 pub mod handlers;
 pub mod outcome;
 pub mod package;

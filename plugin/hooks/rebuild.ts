@@ -1,21 +1,35 @@
 // The conversation that a compaction leaves behind, out of the event's own messages and what the program changed.
 // Nothing here touches `$`.
 
-import type { SessionMessage, ToolResultSummary, ToolUseSummary } from 'claude-code'
-import type { MessageSpec, TextSpec } from './wire'
+import type { SessionCompacted, SessionMessage, ToolResultSummary, ToolUseSummary } from 'claude-code'
+import type { Answer, MessageSpec, Parsed, TextSpec } from './wire'
+
+type MessagesAnswer = Extract<Answer, { kind: 'messages' }>
 
 /**
  * Builds the messages that the program named by index. No message keeps its `handle`: with a handle on any of them, a
- * resume brings the uncut results back.
- *
- * Throws when an index names nothing: half a conversation must not be handed back.
+ * resume brings the uncut results back. An index that names nothing gives a line instead: half a conversation must not
+ * be handed back.
  */
-export function rebuild(messages: readonly SessionMessage[], specs: readonly MessageSpec[]): SessionMessage[] {
-  return specs.map((spec): SessionMessage => {
-    const built: SessionMessage = { role: spec.role, text: textOf(messages, spec.text), toolUses: (spec.tool_uses ?? []).map(use => useOf(messages, use)) }
-    if (spec.tool_results?.length) built.toolResults = spec.tool_results.map(result => resultOf(messages, result))
-    return built
-  })
+export function rebuild(messages: readonly SessionMessage[], answer: MessagesAnswer): Parsed<SessionCompacted> {
+  try {
+    const built = answer.messages.map(spec => messageOf(messages, spec))
+    if (built.length === 0) return { line: 'the program handed back no message at all' }
+    return { value: { messages: built, ...sizesOf(answer) } }
+  } catch (error) {
+    return { line: error instanceof Error ? error.message : String(error) }
+  }
+}
+
+function sizesOf(answer: MessagesAnswer): { tokensBefore?: number; tokensAfter?: number } {
+  const before = answer.tokens_before === undefined ? {} : { tokensBefore: answer.tokens_before }
+  return answer.tokens_after === undefined ? before : { ...before, tokensAfter: answer.tokens_after }
+}
+
+function messageOf(messages: readonly SessionMessage[], spec: MessageSpec): SessionMessage {
+  const built: SessionMessage = { role: spec.role, text: textOf(messages, spec.text), toolUses: (spec.tool_uses ?? []).map(use => useOf(messages, use)) }
+  if (spec.tool_results?.length) built.toolResults = spec.tool_results.map(result => resultOf(messages, result))
+  return built
 }
 
 function textOf(messages: readonly SessionMessage[], text: TextSpec | undefined): string {

@@ -99,7 +99,7 @@ export function withSession(stored: Stored | undefined, id: string): { process: 
 
 /** A main turn begins: the breaker lets the program have another try. */
 export function turnStarted(session: SessionRecord, turnId: string): SessionRecord {
-  return { ...session, turn: { ...session.turn, running: true, id: turnId }, failures: 0, isPlanStale: true }
+  return { ...session, turn: { ...session.turn, running: true, id: turnId }, failures: 0 }
 }
 
 /** A main turn ended. The next one may have started already, so only its own id is cleared. */

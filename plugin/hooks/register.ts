@@ -7,7 +7,7 @@
 import type { EngineInterface, PluginOptions, Register } from 'claude-code'
 import { envNames, pickBreakdown, pickMerged, pickOlderPlugin } from './facts'
 import { rebuild } from './rebuild'
-import type { ProcessRecord, SessionRecord, SettingsFacts } from './record'
+import type { ProcessRecord, SessionRecord, SettingsFacts, Stored } from './record'
 import { BREAKER_LIMIT, answered, changesState, failed, planned, storedOf, turnEnded, turnStarted, withSaid, withSession } from './record'
 import type { Answer, Effect, Outcome, Parsed, Plan, PlannedCommand, PlannedTool, Reply } from './wire'
 import { WIRE_VERSION, firstLine, parseOutput, planOf, replyOf, wakes } from './wire'
@@ -29,6 +29,13 @@ const INTERRUPTED = 'interrupted'
 const REFUSED_BIN = 'NOTESOUP_BIN of this project’s settings is not used: a repository must not choose the program; set it in your own settings'
 const REFUSED_PATH = 'this project’s settings set PATH, so the program is not looked for there: a repository must not choose it; name it by NOTESOUP_BIN in your own settings'
 const NOT_FOUND = 'the program `notesoup` is not there: build it with `cargo install --path .` in its repository and run `notesoup install`, or name it by NOTESOUP_BIN (see the plugin’s README)'
+
+/**
+ * The newest value that this module wrote. Within one dispatch `$.state.get` answers what stood when the dispatch began,
+ * also after a dispatch nested in it has written, so a write that lost would lose again for ever without this. A cache
+ * and nothing more: what a reload takes away, `$.state` still has.
+ */
+let newest: { stored: Stored; version: number } | null = null
 
 /** One event on its way to the program. */
 type Call = {
@@ -53,7 +60,7 @@ export const register: Register = (on, options) => {
   on('session.start', async ($, e, next) => {
     await changeProcess($, process => ({ ...process, isBound: true, isHeadless: !e.isInteractive }))
     const id = await $.session.id()
-    await ensurePlan($, options, id, true)
+    await ensurePlan($, options, id, 'whole')
     await ask($, { options, event: 'session.start', e, sessionId: id, origin: originOf(next.origin), signal: next.signal, depth: 0 })
     return next(e)
   }).catch(($, e, next) => next(e))
@@ -67,7 +74,8 @@ export const register: Register = (on, options) => {
   on('classic.SessionStart', async ($, e, next) => {
     const result = await next(e)
     await bind($, e)
-    if (e.source !== 'compact' && e.agent_id === undefined) await change($, e.session_id, session => ({ ...session, isPlanStale: true }))
+    // A new session has no plan yet; one that is resumed may have one from before.
+    if (e.source === 'resume') await change($, e.session_id, session => ({ ...session, isPlanStale: true }))
     if (result.preventContinuation === true) return result
     const told = await ask($, { options, event: 'classic.SessionStart', e, sessionId: e.session_id, agentId: e.agent_id, origin: originOf(next.origin), signal: next.signal, depth: 0 })
     return told.answer?.kind === 'context' ? { ...result, additionalContext: [...(result.additionalContext ?? []), ...told.answer.texts] } : result
@@ -103,7 +111,7 @@ export const register: Register = (on, options) => {
     const agentId = agentOf(e)
     if (agentId === undefined) {
       await change($, id, session => turnStarted(session, e.turnId))
-      await ensurePlan($, options, id, false)
+      await ensurePlan($, options, id, 'again')
     }
     await ask($, { options, event: 'turn.start', e, sessionId: id, agentId, origin: originOf(next.origin), signal: next.signal, depth: 0 })
     return next(e)
@@ -130,19 +138,22 @@ export const register: Register = (on, options) => {
   }).catch(($, e, next) => next(e))
 
   on('session.compact', async ($, e, next) => {
-    const told = await ask($, { options, event: 'session.compact', e, agentId: e.agentId, origin: originOf(next.origin), signal: next.signal, depth: 0 })
+    let answer: Answer | undefined
+    try {
+      answer = (await ask($, { options, event: 'session.compact', e, agentId: e.agentId, origin: originOf(next.origin), signal: next.signal, depth: 0 })).answer
+    } catch (error) {
+      // Escape rejects every call on `$`. To throw on would hand the conversation to the summary that the person stopped.
+      if (!next.signal.aborted) throw error
+    }
     if (next.signal.aborted) return { skip: INTERRUPTED }
-    const answer = told.answer
     if (answer?.kind === 'skip') return { skip: answer.reason }
     if (answer?.kind === 'next' && answer.instructions !== undefined) return next({ ...e, instructions: answer.instructions })
     if (answer?.kind !== 'messages') return next(e)
-    const sizes = { ...(answer.tokens_before === undefined ? {} : { tokensBefore: answer.tokens_before }), ...(answer.tokens_after === undefined ? {} : { tokensAfter: answer.tokens_after }) }
-    return { messages: rebuild(e.messages, answer.messages), ...sizes }
-  }).catch(async ($, e, next) => {
-    // Escape rejects every call on `$`; to go on then would start the very summary that the person stopped.
-    if (next.signal.aborted) return { skip: INTERRUPTED }
+    const rebuilt = rebuild(e.messages, answer)
+    if (rebuilt.line === undefined) return rebuilt.value
+    $.ui.log(`${rebuilt.line}. The compaction goes on without it.`)
     return next(e)
-  })
+  }).catch(async ($, e, next) => (next.signal.aborted ? { skip: INTERRUPTED } : next(e)))
 
   on('command.run', { command: ['fresh-window', 'prune-preview', 'notesoup'] }, async ($, e, next) => {
     const id = await $.session.id()
@@ -175,11 +186,8 @@ function originOf(origin: { readonly plugin: string; readonly tier: string }): s
 /** Sends an event to the program when the plan says so, keeps its state, carries out its effects. */
 async function ask($: EngineInterface, call: Call): Promise<Told> {
   const id = call.sessionId ?? (await $.session.id())
-  let session = await ensurePlan($, call.options, id, false, call.signal)
-  const isSettled = call.event === 'effect.settled'
-  const usage = (await $.session.usage()).context
-  if (!isSettled && !wakes(session.events[call.event], session.watch, usage, call.agentId)) return troubleOf(session)
-  if (session.failures >= BREAKER_LIMIT) return troubleOf(session)
+  let session = await ensurePlan($, call.options, id, call.event === 'prompt.context' ? 'bare' : 'lazy', call.signal)
+  if (session.failures >= BREAKER_LIMIT || !(await isWoken($, session, call))) return troubleOf(session)
   for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
     const facts = await factsOf($, session, call)
     const request = { v: WIRE_VERSION, event: call.event, e: call.e, facts, state: session.helper }
@@ -199,6 +207,14 @@ async function ask($: EngineInterface, call: Call): Promise<Told> {
     return { answer: reply.answer }
   }
   return {}
+}
+
+/** Whether the event starts the program. Events that watch no mark cost no look at the usage. */
+async function isWoken($: EngineInterface, session: SessionRecord, call: Call): Promise<boolean> {
+  if (call.event === 'effect.settled') return true
+  const planned = session.events[call.event]
+  if (planned === undefined) return false
+  return planned.wake.includes('always') || wakes(planned, session.watch, (await $.session.usage()).context, call.agentId)
 }
 
 /** Why the program cannot be asked, where it cannot. */
@@ -269,27 +285,31 @@ async function show($: EngineInterface, lines: readonly string[]): Promise<{ tex
   return {}
 }
 
-/** The session with a plan that fits it: a new one where there is none, or where something may have changed. */
-async function ensurePlan($: EngineInterface, options: PluginOptions, id: string, isWhole: boolean, signal?: AbortSignal): Promise<SessionRecord> {
+/**
+ * The session with a plan that fits it. `lazy`: a new one where there is none or the model changed; `again`: asked for
+ * in any case, by the fingerprint of the one that is there; `whole`: with all that is to be registered; `bare`: as lazy,
+ * but without a look at the usage breakdown, which waits for `prompt.context` and so would wait for ever inside it.
+ */
+async function ensurePlan($: EngineInterface, options: PluginOptions, id: string, need: 'bare' | 'lazy' | 'again' | 'whole', signal?: AbortSignal): Promise<SessionRecord> {
   let { session } = await load($, id)
   const model = await $.session.model()
-  const isDue = isWhole || session.fingerprint === null || session.isPlanStale || session.model !== model
+  const isDue = need === 'again' || need === 'whole' || session.fingerprint === null || session.isPlanStale || session.model !== model
   if (!isDue || session.failures >= BREAKER_LIMIT) return session
-  session = await gather($, options, session, model)
+  session = await gather($, options, session, model, need !== 'bare')
   const facts = await factsOf($, session, {})
-  const e = isWhole || session.fingerprint === null ? {} : { fingerprint: session.fingerprint }
+  const e = need === 'whole' || session.fingerprint === null ? {} : { fingerprint: session.fingerprint }
   const run = await runProgram($, session, 'plan', { v: WIRE_VERSION, event: 'plan', e, facts, state: session.helper }, TIMEOUT_MS, signal)
   if (run.value === undefined) return recordFailure($, id, run, signal)
   const plan = planOf(run.value)
   session = await change($, id, current => ({ ...planned(current, plan, model), program: run.program ?? null }))
   if (plan.unchanged) return session
-  await registerNames($, id, plan, isWhole)
+  await registerNames($, id, plan, need === 'whole')
   for (const notice of plan.notices) await say($, id, notice)
   return session
 }
 
 /** Reads the settings and, where anything that moves it changed, the point where auto-compaction fires. */
-async function gather($: EngineInterface, options: PluginOptions, session: SessionRecord, model: string): Promise<SessionRecord> {
+async function gather($: EngineInterface, options: PluginOptions, session: SessionRecord, model: string, isBreakdownWanted: boolean): Promise<SessionRecord> {
   const [merged, user, project, local, flag, policy, window, percent, isAutoOff, isOff, output, bin] = await Promise.all([
     $.settings.read(),
     $.settings.read({ source: 'user' }),
@@ -313,7 +333,7 @@ async function gather($: EngineInterface, options: PluginOptions, session: Sessi
   }
   if (bin && settings.project_env.includes('NOTESOUP_BIN')) await say($, session.id, REFUSED_BIN)
   const breakdownKey = JSON.stringify([model, settings.merged, window, percent, isAutoOff, isOff, output])
-  if (session.breakdown !== null && session.breakdownKey === breakdownKey) return change($, session.id, current => ({ ...current, settings }))
+  if (!isBreakdownWanted || (session.breakdown !== null && session.breakdownKey === breakdownKey)) return change($, session.id, current => ({ ...current, settings }))
   // The one call here that costs more than a millisecond: it estimates every category.
   const breakdown = pickBreakdown((await $.session.usage({ breakdown: 'summary' })).context.breakdown)
   return change($, session.id, current => ({ ...current, settings, breakdown, breakdownKey }))
@@ -380,23 +400,20 @@ async function recordFailure($: EngineInterface, id: string, run: Run, signal: A
   const line = run.line ?? 'the program gave no reason'
   const session = await change($, id, current => failed(current, line, run.isMissing === true))
   if (signal?.aborted === true) return session
-  await say($, id, `notesoup: ${line}. The session goes on without it.`)
-  if (session.failures === BREAKER_LIMIT && run.isMissing !== true) await say($, id, `notesoup: ${BREAKER_LIMIT} failures in a row; the program is left alone until your next prompt.`)
+  await say($, id, `${line}. The session goes on without it.`)
+  if (session.failures === BREAKER_LIMIT && run.isMissing !== true) await say($, id, `${BREAKER_LIMIT} failures in a row; the program is left alone until your next prompt.`)
   return session
 }
 
 /** Keeps a reply's state, unless another reply was kept since the request was made or the session is over. */
 async function keep($: EngineInterface, id: string, serial: number, program: string, reply: Reply): Promise<'kept' | 'conflict' | 'gone'> {
   for (let attempt = 0; attempt < WRITES; attempt += 1) {
-    const read = await $.state.get(STATE)
-    const stored = storedOf(read.value)
+    const { stored, version } = await read($)
     const session = stored?.session
     if (stored === undefined || session?.id !== id) return 'gone'
     if (changesState(reply) && session.serial !== serial) return 'conflict'
-    const isSame = !changesState(reply) && session.failures === 0 && session.program === program
-    if (isSame) return 'kept'
-    const written = await $.state.set(STATE, { ...stored, session: answered(session, program, reply) }, { ifVersion: read.version })
-    if (written.isSet) return 'kept'
+    if (!changesState(reply) && session.failures === 0 && session.program === program) return 'kept'
+    if (await write($, { ...stored, session: answered(session, program, reply) }, version)) return 'kept'
   }
   return 'conflict'
 }
@@ -410,7 +427,7 @@ async function registerNames($: EngineInterface, id: string, plan: Plan, isAgain
   const refused = await Promise.all([...plan.commands.map(command => registerCommand($, command)), ...plan.tools.map(tool => registerTool($, tool))])
   const taken = refused.filter(entry => entry !== null)
   await changeProcess($, current => ({ ...current, registered: names, taken: taken.map(entry => entry.name) }))
-  for (const entry of taken) await say($, id, `notesoup: ${entry.line}`)
+  for (const entry of taken) await say($, id, entry.line)
 }
 
 async function registerCommand($: EngineInterface, command: PlannedCommand): Promise<{ name: string; line: string } | null> {
@@ -453,7 +470,7 @@ async function bind($: EngineInterface, e: { readonly session_id: string; readon
 
 /** What is kept, with this session in it. */
 async function load($: EngineInterface, id: string): Promise<{ process: ProcessRecord; session: SessionRecord }> {
-  return withSession(storedOf((await $.state.get(STATE)).value), id)
+  return withSession((await read($)).stored, id)
 }
 
 /** Changes what is kept of a session, whoever else writes meanwhile. */
@@ -461,11 +478,11 @@ async function change($: EngineInterface, id: string, mutate: (session: SessionR
   let session: SessionRecord
   let attempt = 0
   do {
-    const { value, version } = await $.state.get(STATE)
-    const stored = withSession(storedOf(value), id)
-    session = mutate(stored.session)
-    if (session === stored.session && value !== undefined) return session
-    if ((await $.state.set(STATE, { process: stored.process, session }, { ifVersion: version })).isSet) return session
+    const { stored, version } = await read($)
+    const current = withSession(stored, id)
+    session = mutate(current.session)
+    if (session === stored?.session) return session
+    if (await write($, { process: current.process, session }, version)) return session
     attempt += 1
   } while (attempt < WRITES)
   return session
@@ -475,16 +492,31 @@ async function change($: EngineInterface, id: string, mutate: (session: SessionR
 async function changeProcess($: EngineInterface, mutate: (process: ProcessRecord) => ProcessRecord): Promise<void> {
   const id = await $.session.id()
   for (let attempt = 0; attempt < WRITES; attempt += 1) {
-    const { value, version } = await $.state.get(STATE)
-    const stored = withSession(storedOf(value), id)
-    if ((await $.state.set(STATE, { ...stored, process: mutate(stored.process) }, { ifVersion: version })).isSet) return
+    const { stored, version } = await read($)
+    const current = withSession(stored, id)
+    if (await write($, { ...current, process: mutate(current.process) }, version)) return
   }
 }
 
 /** Forgets a session that is over; what belongs to the process stays. */
 async function forget($: EngineInterface, id: string): Promise<void> {
+  for (let attempt = 0; attempt < WRITES; attempt += 1) {
+    const { stored, version } = await read($)
+    if (stored?.session?.id !== id) return
+    if (await write($, { process: stored.process, session: null }, version)) return
+  }
+}
+
+/** What stands now. */
+async function read($: EngineInterface): Promise<{ stored: Stored | undefined; version: number }> {
   const { value, version } = await $.state.get(STATE)
-  const stored = storedOf(value)
-  if (stored?.session?.id !== id) return
-  await $.state.set(STATE, { process: stored.process, session: null }, { ifVersion: version })
+  return newest !== null && newest.version > version ? newest : { stored: storedOf(value), version }
+}
+
+/** Writes when nothing was written since that version; false when something was. */
+async function write($: EngineInterface, stored: Stored, version: number): Promise<boolean> {
+  const written = await $.state.set(STATE, stored, { ifVersion: version })
+  if (written.isSet) newest = { stored, version: written.version }
+  else if (newest !== null && newest.version !== written.version) newest = null
+  return written.isSet
 }

@@ -138,12 +138,17 @@ export function planOf(printed: Json): Plan {
   return {
     fingerprint: typeof printed.fingerprint === 'string' ? printed.fingerprint : '',
     unchanged: printed.unchanged === true,
-    events: isObject(printed.events) ? (printed.events as Record<string, EventPlan>) : {},
+    events: eventsOf(printed.events),
     commands: listOf<PlannedCommand>(printed.commands),
     tools: listOf<PlannedTool>(printed.tools),
     watch: watchOf(isObject(printed.watch) ? printed.watch : {}),
     notices: Array.isArray(printed.notices) ? printed.notices.filter((line): line is string => typeof line === 'string') : [],
   }
+}
+
+function eventsOf(value: unknown): Record<string, EventPlan> {
+  const entries = Object.entries(isObject(value) ? value : {})
+  return Object.fromEntries(entries.filter((entry): entry is [string, EventPlan] => isObject(entry[1]) && Array.isArray(entry[1].wake)))
 }
 
 function listOf<T>(value: unknown): T[] {
@@ -160,8 +165,8 @@ function watchOf(value: Json): Watch {
 }
 
 /** Whether an event starts the program, given the marks and the fill. A subagent's events know nothing of the marks. */
-export function wakes(event: EventPlan | undefined, watch: Watch, fill: { tokens?: number; percent?: number }, agentId: string | undefined): boolean {
-  const wake = event?.wake ?? []
+export function wakes(event: EventPlan, watch: Watch, fill: { tokens?: number; percent?: number }, agentId: string | undefined): boolean {
+  const wake = event.wake
   if (wake.includes('always')) return true
   if (agentId !== undefined) return false
   const level = watch.percent ? fill.percent : fill.tokens

@@ -5,9 +5,10 @@ use std::io::{self, Read as _, Write as _};
 use std::process::ExitCode;
 
 use serde::Deserialize;
+use serde_json::value::RawValue;
 
 use super::Global;
-use crate::handlers::{World, dispatch, plan};
+use crate::handlers::{SessionState, World, dispatch, plan};
 use crate::wire::{ErrorKind, Facts, MAX_REQUEST_BYTES, Request, VERSION, WireError};
 
 /// Runs `hook` or `plan` when the first argument names one, without building the parser of the other commands: it
@@ -37,11 +38,7 @@ pub(super) fn run_plan(global: &Global) -> ExitCode {
 }
 
 fn world(global: &Global) -> World {
-    World {
-        config_file: global.config.clone(),
-        notes_home: global.notes_home.clone(),
-        ..World::of_process()
-    }
+    World::of_process().with_options(global.config.clone(), global.notes_home.clone())
 }
 
 type Answerer = fn(&[u8], &mut World) -> Result<String, WireError>;
@@ -88,12 +85,14 @@ fn hook(request: &[u8], world: &mut World) -> Result<String, WireError> {
 }
 
 #[derive(Deserialize)]
-struct PlanRequest {
+struct PlanRequest<'a> {
     v: u32,
     #[serde(default)]
     e: PlanInput,
     #[serde(default)]
     facts: Facts,
+    #[serde(borrow, default)]
+    state: Option<&'a RawValue>,
 }
 
 #[derive(Default, Deserialize)]
@@ -103,7 +102,7 @@ struct PlanInput {
 }
 
 fn plan_for(request: &[u8], world: &mut World) -> Result<String, WireError> {
-    let request: PlanRequest = serde_json::from_slice(request).map_err(|error| bad_request(&error))?;
+    let request: PlanRequest<'_> = serde_json::from_slice(request).map_err(|error| bad_request(&error))?;
     if request.v != VERSION {
         return Err(WireError::new(
             ErrorKind::UnsupportedVersion,
@@ -113,7 +112,8 @@ fn plan_for(request: &[u8], world: &mut World) -> Result<String, WireError> {
             ),
         ));
     }
-    to_line(&plan(&request.facts, request.e.fingerprint.as_deref(), world))
+    let state = SessionState::parse(request.state);
+    to_line(&plan(&request.facts, &state, request.e.fingerprint.as_deref(), world))
 }
 
 fn to_line(reply: &impl serde::Serialize) -> Result<String, WireError> {

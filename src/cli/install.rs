@@ -53,6 +53,7 @@ pub(super) fn request(scope: Scope, dry_run: bool) -> Result<Request, PackageErr
     Ok(Request {
         scope,
         dry_run,
+        files_only: false,
         program,
         cwd,
     })

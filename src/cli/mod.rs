@@ -1,6 +1,8 @@
 //! The command line. `hook` and `plan` are taken before the parser is built, since the client starts them again and
 //! again.
 
+mod doctor;
+mod dream;
 mod hook;
 mod install;
 mod log;
@@ -41,6 +43,8 @@ enum Command {
     Plan,
     Install(install::InstallArgs),
     Uninstall(uninstall::UninstallArgs),
+    Doctor(doctor::DoctorArgs),
+    Dream(dream::DreamArgs),
 }
 
 /// Runs what the command line asks for.
@@ -54,5 +58,7 @@ pub fn main() -> ExitCode {
         Command::Plan => hook::run_plan(&global),
         Command::Install(args) => install::run(&args),
         Command::Uninstall(args) => uninstall::run(&args),
+        Command::Doctor(args) => doctor::run(&args, &global),
+        Command::Dream(args) => dream::run(&args, &global),
     }
 }

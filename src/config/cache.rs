@@ -140,10 +140,8 @@ fn write(file: &Path, rows: &[(String, Row)], body: &Body) -> std::io::Result<()
     let Some(folder) = file.parent() else { return Ok(()) };
     fs::create_dir_all(folder)?;
     let mut temp = tempfile::NamedTempFile::new_in(folder)?;
-    serde_json::to_writer(&mut temp, rows)?;
-    temp.write_all(b"\n")?;
-    serde_json::to_writer(&mut temp, body)?;
-    temp.write_all(b"\n")?;
+    let text = format!("{}\n{}\n", serde_json::to_string(rows)?, serde_json::to_string(body)?);
+    temp.write_all(text.as_bytes())?;
     temp.persist(file)?;
     forget_the_oldest(folder, KEPT, |_| true)
 }

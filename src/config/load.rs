@@ -405,14 +405,6 @@ fn fallback() -> Config {
     Config {
         schema_version: 1,
         profile: "both".to_owned(),
-        language: None,
-        window: Default::default(),
-        prune: Default::default(),
-        boot: Default::default(),
-        notes: Default::default(),
-        helper: Default::default(),
-        hooks: Default::default(),
-        profiles: Default::default(),
-        texts: Default::default(),
+        ..Config::default()
     }
 }

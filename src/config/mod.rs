@@ -38,6 +38,7 @@ pub use problem::{Code, Consequence, Place, Problem, Severity, listed, nearest, 
 pub use sources::Sources;
 pub use table::{COMMON_FIELDS, Condition, Field, FieldValue, Fields, Row, compile, fields_of};
 
+use crate::dream::DreamOptions;
 use crate::prune::PruneOptions;
 use crate::texts::Texts;
 use crate::window::WindowOptions;
@@ -46,7 +47,7 @@ use crate::window::WindowOptions;
 pub const DEFAULT_TEXT: &str = include_str!("../../hooks.toml");
 
 /// Everything that the layers say, merged.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Config {
     /// The version of this format; 1.
@@ -71,6 +72,9 @@ pub struct Config {
     /// How long the program may take.
     #[serde(default)]
     pub helper: HelperOptions,
+    /// When `notesoup dream` reviews the notes, and how.
+    #[serde(default)]
+    pub dream: DreamOptions,
     /// The table: rows by id (lower-case letters, digits and `-`).
     #[serde(default)]
     pub hooks: BTreeMap<String, Row>,

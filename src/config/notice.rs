@@ -13,7 +13,7 @@ pub fn notices(problems: &[Problem], state_dir: Option<&Path>) -> Vec<String> {
     let errors: Vec<_> = of(problems, Severity::Error).collect();
     let mut lines = Vec::new();
     if let Some(first) = errors.first() {
-        let mut line = format!("notesoup: {first}");
+        let mut line = first.to_string();
         if let Some(consequence) = first.consequence {
             line.push_str("; ");
             line.push_str(consequence.describe());
@@ -28,7 +28,7 @@ pub fn notices(problems: &[Problem], state_dir: Option<&Path>) -> Vec<String> {
     lines.extend(
         of(problems, Severity::Warning)
             .filter(|warning| warning.code != Code::ReadableByOthers || is_news(warning, state_dir))
-            .map(|warning| format!("notesoup: {warning}")),
+            .map(|warning| warning.to_string()),
     );
     lines
 }

@@ -3,7 +3,7 @@
 use crate::config::cache::Snapshot;
 use crate::wire::{ErrorKind, Event, Reply, Request, VERSION, WireError};
 
-use super::{Call, Handler, SessionState, World, catalog, fields_of};
+use super::{Call, Handler, SessionState, World, catalog, fields_of, steps};
 
 /// Takes one event through the table.
 ///
@@ -64,6 +64,7 @@ pub fn dispatch(request: &Request<'_>, world: &mut World) -> Result<Reply, WireE
     }
     if state != before {
         reply.state = serde_json::to_value(&state).ok();
+        reply.watch = Some(steps::watch(snapshot.config(), &request.facts, &state.machine));
     }
     Ok(reply)
 }

@@ -9,8 +9,26 @@ mod plan;
 mod state;
 mod world;
 
+mod standing;
+mod steps;
+
+mod auto_reset;
+mod boot;
+mod close_out;
+mod context_remaining;
+mod effects;
+mod fresh_window;
+mod fresh_window_tool;
 mod handoff;
+mod notes;
+mod prune;
+mod prune_preview;
+mod reload;
+mod reset;
+mod session_end;
+mod turn_start;
 mod veto;
+mod warning;
 
 use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
@@ -26,7 +44,25 @@ use crate::config::{Catalog, Config, HandlerInfo, Row};
 use crate::wire::{Answer, CommandSpec, Effect, Event, Facts, ToolSpec, Wake};
 
 /// Every handler, by name.
-pub const ALL: &[Handler] = &[handoff::HANDLER, veto::HANDLER];
+pub const ALL: &[Handler] = &[
+    auto_reset::HANDLER,
+    boot::HANDLER,
+    close_out::HANDLER,
+    context_remaining::HANDLER,
+    effects::HANDLER,
+    fresh_window::HANDLER,
+    fresh_window_tool::HANDLER,
+    handoff::HANDLER,
+    notes::HANDLER,
+    prune::HANDLER,
+    prune_preview::HANDLER,
+    reload::HANDLER,
+    reset::HANDLER,
+    session_end::HANDLER,
+    turn_start::HANDLER,
+    veto::HANDLER,
+    warning::HANDLER,
+];
 
 /// A handler: what `run` in a row names.
 #[derive(Debug, Clone, Copy)]

@@ -2,17 +2,17 @@
 
 use std::collections::BTreeMap;
 
+use crate::config;
 use crate::config::cache::Snapshot;
-use crate::config::notices;
 use crate::wire::{Event, EventPlan, Facts, Plan, VERSION};
 
-use super::{Handler, Registrations, World, catalog};
+use super::{Handler, Registrations, SessionState, World, catalog, steps};
 
-/// The plan for a session with these facts. `known` is the fingerprint of the plan that the courier has.
-pub fn plan(facts: &Facts, known: Option<&str>, world: &mut World) -> Plan {
+/// The plan for a session with these facts, in this state. `known` is the fingerprint of the plan that the courier has.
+pub fn plan(facts: &Facts, state: &SessionState, known: Option<&str>, world: &mut World) -> Plan {
     world.distrust_variables_of(&facts.settings.project_env);
     let snapshot = Snapshot::take(&world.sources(facts), world.state_dir.as_deref(), &catalog());
-    let fingerprint = snapshot.fingerprint.clone();
+    let fingerprint = fingerprint(&snapshot, facts);
     if known == Some(fingerprint.as_str()) {
         return Plan {
             v: VERSION,
@@ -48,7 +48,31 @@ pub fn plan(facts: &Facts, known: Option<&str>, world: &mut World) -> Plan {
         events,
         commands: registrations.commands,
         tools: registrations.tools,
-        watch: Default::default(),
-        notices: notices(snapshot.problems(), world.state_dir.as_deref()),
+        watch: steps::watch(config, facts, &state.machine),
+        notices: notices(&snapshot, facts, world),
     }
+}
+
+/// The config's fingerprint, and what else the marks hang on: the model, the client's threshold and its variables.
+fn fingerprint(snapshot: &Snapshot, facts: &Facts) -> String {
+    let usage = facts.usage.as_ref();
+    let threshold = usage.map(|usage| (&usage.window, &usage.auto_compact_threshold, &usage.breakdown));
+    let variables = steps::environment();
+    let parts = format!("{} {:?} {threshold:?} {variables:?}", snapshot.fingerprint, facts.model);
+    blake3::hash(parts.as_bytes()).to_hex()[..32].to_owned()
+}
+
+/// What is wrong with the config, and what keeps the window from being reset.
+fn notices(snapshot: &Snapshot, facts: &Facts, world: &World) -> Vec<String> {
+    let mut lines = config::notices(snapshot.problems(), world.state_dir.as_deref());
+    let config = snapshot.config();
+    if facts.usage.is_some() && config.hooks.values().any(|row| row.enabled && row.run == "auto-reset") {
+        lines.extend(
+            steps::derivation(config, facts)
+                .notices
+                .into_iter()
+                .map(|notice| notice.text),
+        );
+    }
+    lines
 }

@@ -4,12 +4,17 @@
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
+use crate::window::machine;
+
 /// The state of one session.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct SessionState {
-    /// The session that this is the state of.
-    pub session_id: Option<String>,
+    /// The window's state machine.
+    pub machine: machine::State,
+    /// Agents that ran in the background when a turn last ended, by description.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub agents: Vec<String>,
 }
 
 impl SessionState {

@@ -15,8 +15,7 @@ use crate::wire::Facts;
 pub struct World {
     /// Now, in UTC.
     pub now: Timestamp,
-    /// Chance, from the system unless a test seeds it.
-    pub rng: ChaCha8Rng,
+    rng: Option<ChaCha8Rng>,
     /// `$XDG_STATE_HOME/notesoup`; absent when there is no home folder.
     pub state_dir: Option<PathBuf>,
     /// The person's `hooks.toml`.
@@ -32,7 +31,7 @@ impl World {
     pub fn of_process() -> Self {
         Self {
             now: Timestamp::now(),
-            rng: ChaCha8Rng::from_rng(&mut rand::rng()),
+            rng: None,
             state_dir: paths::state_dir(),
             user_file: paths::config_dir().map(|dir| dir.join("hooks.toml")),
             config_file: None,
@@ -51,6 +50,30 @@ impl World {
         }
         if is_named("HOME") || is_named("XDG_STATE_HOME") {
             self.state_dir = by_default(".local/state");
+        }
+    }
+
+    /// Chance: seeded by the system when it is first asked for, unless a test has seeded it.
+    pub fn rng(&mut self) -> &mut ChaCha8Rng {
+        self.rng.get_or_insert_with(|| ChaCha8Rng::from_rng(&mut rand::rng()))
+    }
+
+    /// The same world with what `--config` and `--notes-home` name.
+    #[must_use]
+    pub fn with_options(self, config_file: Option<PathBuf>, notes_home: Option<PathBuf>) -> Self {
+        Self {
+            config_file,
+            notes_home,
+            ..self
+        }
+    }
+
+    /// The same world with this chance.
+    #[must_use]
+    pub fn seeded(self, seed: u64) -> Self {
+        Self {
+            rng: Some(ChaCha8Rng::seed_from_u64(seed)),
+            ..self
         }
     }
 

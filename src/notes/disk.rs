@@ -2,12 +2,13 @@
 //!
 //! Links are never followed at the last component, and nothing but a regular file is ever opened for good.
 
-use std::fs::{self, File, Metadata, OpenOptions};
-use std::io::{self, Read};
-use std::os::unix::fs::OpenOptionsExt;
+use std::fs::{self, DirBuilder, File, Metadata, OpenOptions, Permissions};
+use std::io::{self, Read, Write};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::Path;
 
-use rustix::fs::OFlags;
+use rustix::fs::{CWD, OFlags, RenameFlags, renameat_with};
+use rustix::io::Errno;
 
 /// The most bytes of a file that is read as a note: far above what can be written, so that foreign files show.
 pub const MAX_READ_BYTES: u64 = 32 * 1024 * 1024;
@@ -113,4 +114,102 @@ pub fn read_head(path: &Path, length: usize) -> Result<(Vec<u8>, Metadata), Read
     }
     bytes.truncate(filled);
     Ok((bytes, metadata))
+}
+
+/// Makes a folder and those above it, each for its owner alone, and makes them durable.
+pub fn make_folders(folder: &Path) -> io::Result<()> {
+    let mut missing = Vec::new();
+    let mut at = folder;
+    loop {
+        match fs::metadata(at) {
+            Ok(metadata) if metadata.is_dir() => break,
+            Ok(_) => {
+                let message = format!("{} is a file, and a folder is needed there", at.display());
+                return Err(io::Error::new(io::ErrorKind::NotADirectory, message));
+            }
+            Err(error) if error.kind() == io::ErrorKind::NotFound => missing.push(at),
+            Err(error) => return Err(error),
+        }
+        match at.parent() {
+            Some(parent) if !parent.as_os_str().is_empty() => at = parent,
+            _ => break,
+        }
+    }
+    for folder in missing.into_iter().rev() {
+        let mut builder = DirBuilder::new();
+        match builder.mode(0o700).create(folder) {
+            Ok(()) => {}
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists && folder.is_dir() => {}
+            Err(error) => return Err(error),
+        }
+        if let Some(parent) = folder.parent().filter(|parent| !parent.as_os_str().is_empty()) {
+            sync_folder(parent)?;
+        }
+    }
+    Ok(())
+}
+
+/// Makes what was renamed, made or removed in a folder durable.
+pub fn sync_folder(folder: &Path) -> io::Result<()> {
+    match File::open(folder)?.sync_all() {
+        // Some file systems cannot, and some folders may not be opened for it.
+        Err(error) if matches!(error.kind(), io::ErrorKind::InvalidInput | io::ErrorKind::Unsupported) => Ok(()),
+        synced => synced,
+    }
+}
+
+/// Makes a new file with these bytes, durable, with these permissions.
+pub fn write_new(path: &Path, bytes: &[u8], mode: u32) -> io::Result<()> {
+    let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)?;
+    file.write_all(bytes)?;
+    if mode != 0o600 {
+        file.set_permissions(Permissions::from_mode(mode))?;
+    }
+    file.sync_all()
+}
+
+/// Moves a file to a name that nothing has yet.
+pub fn rename_to_free(from: &Path, to: &Path) -> io::Result<()> {
+    match renameat_with(CWD, from, CWD, to, RenameFlags::NOREPLACE) {
+        Err(Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP) => {}
+        renamed => return renamed.map_err(io::Error::from),
+    }
+    // A file system without that call: a second name fails when there is something, too.
+    fs::hard_link(from, to)?;
+    fs::remove_file(from)
+}
+
+/// What tells whether a file was changed behind our back.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Stamp {
+    device: u64,
+    inode: u64,
+    bytes: u64,
+    modified: (i64, i64),
+}
+
+impl Stamp {
+    /// The stamp of what was read.
+    pub fn of(metadata: &Metadata) -> Self {
+        Self {
+            device: metadata.dev(),
+            inode: metadata.ino(),
+            bytes: metadata.size(),
+            modified: (metadata.mtime(), metadata.mtime_nsec()),
+        }
+    }
+
+    /// The stamp of what is there now, if anything is.
+    pub fn at(path: &Path) -> io::Result<Option<Self>> {
+        match fs::symlink_metadata(path) {
+            Ok(metadata) => Ok(Some(Self::of(&metadata))),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Whether both are the same file, whatever was written to it.
+    pub fn same_file(&self, other: &Self) -> bool {
+        (self.device, self.inode) == (other.device, other.inode)
+    }
 }

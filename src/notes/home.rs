@@ -23,6 +23,15 @@ pub enum Home {
     Human,
 }
 
+/// Where a home is.
+#[derive(Debug, Clone)]
+pub struct Place {
+    /// Its folder.
+    pub folder: PathBuf,
+    /// The folder below the root, with `/` and without links.
+    pub key: String,
+}
+
 /// The homes as one identity sees them.
 #[derive(Debug, Clone)]
 pub struct Homes {
@@ -76,6 +85,11 @@ impl Homes {
         self.project.as_ref().map_err(String::as_str)
     }
 
+    /// Whether there is a conversation whose notes can be asked for.
+    pub fn has_session(&self) -> bool {
+        self.session.is_ok()
+    }
+
     /// The folder of a home below the root, with `/`, or why there is none.
     pub fn relative_folder(&self, home: &Home) -> Result<String, String> {
         Ok(match home {
@@ -92,18 +106,36 @@ impl Homes {
     /// # Errors
     /// When the identity has no such home, or when the folder is a symbolic link that leads out of the root.
     pub fn folder(&self, home: &Home) -> Result<PathBuf, String> {
+        self.place(home).map(|place| place.folder)
+    }
+
+    /// The folder of a home with the name that locks and versions know it by.
+    ///
+    /// # Errors
+    /// As [`Homes::folder`].
+    pub fn place(&self, home: &Home) -> Result<Place, String> {
         let relative = self.relative_folder(home)?;
         let mut folder = self.root.clone();
+        let mut linked = false;
         for component in relative.split('/') {
             folder.push(component);
-            let Ok(metadata) = fs::symlink_metadata(&folder) else {
-                continue;
-            };
-            if metadata.is_symlink() {
+            if fs::symlink_metadata(&folder).is_ok_and(|metadata| metadata.is_symlink()) {
                 folder = self.inside(&folder)?;
+                linked = true;
             }
         }
-        Ok(folder)
+        if !linked {
+            return Ok(Place { folder, key: relative });
+        }
+        // Two names of one folder must share their locks.
+        let root = fs::canonicalize(&self.root).map_err(|error| format!("{}: {error}", self.root.display()))?;
+        let key = folder
+            .strip_prefix(&root)
+            .ok()
+            .and_then(Path::to_str)
+            .map(str::to_owned);
+        let key = key.ok_or_else(|| format!("{} is not in the notes folder", folder.display()))?;
+        Ok(Place { folder, key })
     }
 
     /// A linked home folder is followed only while it stays under the root.

@@ -4,20 +4,32 @@
 //! change was asked for. Nothing here knows of a client's events.
 
 mod address;
+mod counts;
 mod disk;
+mod history;
 mod home;
+mod lock;
 mod note;
 mod parallel;
+mod pattern;
 mod project;
+mod query;
 mod scan;
 mod shelves;
+mod store;
 mod text;
 mod time;
+pub mod tools;
+mod versions;
 
 use std::path::PathBuf;
 
+use crate::outcome::{Outcome, Refusal};
+
 pub use address::{Address, slugify};
+pub use history::{Past, Undone};
 pub use home::{Home, Homes};
+pub use note::{Key, MAX_NOTE_BYTES, Note};
 pub use shelves::{Checkpoint, Fresh, Map, Shelf, Shelves};
 
 /// Who takes notes, and where: everything the store must be told.
@@ -56,6 +68,30 @@ impl Notes {
     /// The homes of this identity and their folders.
     pub fn homes(&self) -> &Homes {
         &self.homes
+    }
+
+    /// Runs one of the five tools ([`tools::specs`]) with its parameters.
+    ///
+    /// # Errors
+    /// A refusal: nothing was changed, and its message says what to do.
+    pub fn call(&self, tool: &str, input: &serde_json::Value) -> Outcome {
+        tools::call(&self.homes, tool, input)
+    }
+
+    /// The earlier states of a note, oldest first.
+    ///
+    /// # Errors
+    /// An address that is none, or a history that cannot be read.
+    pub fn history(&self, address: &str) -> Result<Vec<Past>, Refusal> {
+        history::list(&self.homes, address)
+    }
+
+    /// Brings an earlier state of a note back, the newest unless `number` names one. It can be undone in turn.
+    ///
+    /// # Errors
+    /// When there is no such state, or as any write.
+    pub fn undo(&self, address: &str, number: Option<u64>) -> Result<Undone, Refusal> {
+        history::undo(&self.homes, address, number)
     }
 
     /// What stands on the shelves at this moment, for the start of a window: read once, nothing written, no failure

@@ -105,7 +105,7 @@ impl Note {
             body,
             ..Self::default()
         };
-        note.add_header(origin, now, now, project);
+        note.add_header(Some(origin), now, now, project);
         note
     }
 
@@ -115,7 +115,7 @@ impl Note {
     }
 
     /// Gives a note without frontmatter one.
-    pub fn add_header(&mut self, origin: &str, created: Timestamp, updated: Timestamp, project: Option<&str>) {
+    pub fn add_header(&mut self, origin: Option<&str>, created: Timestamp, updated: Timestamp, project: Option<&str>) {
         let line_end = if self.body.contains("\r\n") { "\r\n" } else { "\n" };
         let mut header = Header {
             open: format!("---{line_end}"),
@@ -123,7 +123,9 @@ impl Note {
             close: format!("---{line_end}"),
             blank: line_end.to_owned(),
         };
-        header.set(Key::Origin, origin);
+        if let Some(origin) = origin {
+            header.set(Key::Origin, origin);
+        }
         header.set(Key::CreatedAt, &time::format(created));
         header.set(Key::UpdatedAt, &time::format(updated));
         header.set(Key::LastAccessed, &time::format(created));
@@ -148,6 +150,13 @@ impl Note {
     pub fn set(&mut self, key: Key, value: &str) {
         if let Some(header) = &mut self.header {
             header.set(key, value);
+        }
+    }
+
+    /// Notes that the body or the origin changed now; frontmatter of somebody who keeps no such dates stays as it is.
+    pub fn touch(&mut self, now: Timestamp) {
+        if self.get(Key::UpdatedAt).is_some() || self.get(Key::CreatedAt).is_some() {
+            self.set(Key::UpdatedAt, &time::format(now));
         }
     }
 
@@ -355,7 +364,7 @@ fn key_line(line: &str) -> Option<(&str, &str)> {
 /// Whether lines between two `---` are frontmatter and not text between two rules.
 fn is_frontmatter(lines: &[&str]) -> bool {
     let ours = |line: &&str| matches!(Key::of_line(line), Some(key) if key != Key::Project);
-    if lines.iter().any(|line| ours(&line)) {
+    if lines.iter().any(ours) {
         return true;
     }
     let mut keys = 0;

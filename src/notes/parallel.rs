@@ -10,7 +10,7 @@ const WORTH_A_THREAD: usize = 128;
 const BATCH: usize = 32;
 
 /// `ask` of each item; the answers that are `Some`, in the order of the items.
-pub fn filter_map<T: Sync, R: Send>(items: &[T], ask: impl Fn(&T) -> Option<R> + Sync) -> Vec<R> {
+pub fn filter_map<'a, T: Sync, R: Send>(items: &'a [T], ask: impl Fn(&'a T) -> Option<R> + Sync) -> Vec<R> {
     let processors = thread::available_parallelism().map_or(1, NonZero::get);
     let threads = processors.min(8).min(items.len() / WORTH_A_THREAD);
     if threads < 2 {

@@ -120,3 +120,9 @@ pub fn glance(found: &Found) -> Result<Glance, ReadError> {
         crumpled: note.is_crumpled(),
     })
 }
+
+/// Whether a file's head says that the note is in the wastebasket.
+pub fn head_is_crumpled(file: &Path) -> bool {
+    disk::read_head(file, HEAD_BYTES)
+        .is_ok_and(|(bytes, _)| Note::parse(&String::from_utf8_lossy(&bytes)).is_crumpled())
+}

@@ -33,6 +33,8 @@ pub struct Request {
     pub scope: Scope,
     /// Say what would be done, and do nothing.
     pub dry_run: bool,
+    /// Bring the files up to date, and leave the client's own records alone.
+    pub files_only: bool,
     /// The program to put beside the plugin.
     pub program: PathBuf,
     /// The folder that scope `project` means.
@@ -79,6 +81,9 @@ pub fn install(request: &Request, report: &mut dyn FnMut(Step)) -> Result<(), Pa
     }
 
     files(&store, &client, request, report)?;
+    if request.files_only {
+        return Ok(());
+    }
     marketplace(&store, &client, request, report)?;
     plugin(&client, request, report)
 }

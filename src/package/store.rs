@@ -204,6 +204,14 @@ impl Store {
     }
 }
 
+/// Writes the embedded plugin, without the program, into `folder`; returns where the plugin's own folder is.
+pub fn write_plugin(folder: &Path) -> Result<PathBuf, PackageError> {
+    for (name, bytes) in embedded::FILES {
+        write(&folder.join(name), bytes, 0o644)?;
+    }
+    Ok(folder.join("plugin"))
+}
+
 fn write(path: &Path, bytes: &[u8], mode: u32) -> Result<(), PackageError> {
     let put = || -> io::Result<()> {
         if let Some(folder) = path.parent() {

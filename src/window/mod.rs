@@ -5,10 +5,12 @@
 //! in as values, and what is to be done goes out as values.
 
 mod environment;
+pub mod machine;
 pub mod options;
 pub mod ordinal;
 pub mod reset_point;
 
+pub use machine::{Ctx, Input, Output, State, step, watch};
 pub use options::WindowOptions;
 pub use ordinal::{Standing, WindowId};
 pub use reset_point::{Derivation, Environment, Marks, Unit};

@@ -124,6 +124,6 @@ fn the_session_is_told_once_with_the_first_error_and_the_way_to_see_all() {
     let folder = format!("{}/", bench.path("").display()).replace("//", "/");
     assert_eq!(
         lines.iter().map(|line| line.replace(&folder, "")).collect::<Vec<_>>(),
-        ["notesoup: home/hooks.toml:2:23: window.reset_margin_tokens: found the text `x`; give a whole number, 1 or more; the file stands as it was when it was last good (and 1 more: `notesoup config check` shows all)"]
+        ["home/hooks.toml:2:23: window.reset_margin_tokens: found the text `x`; give a whole number, 1 or more; the file stands as it was when it was last good (and 1 more: `notesoup config check` shows all)"]
     );
 }

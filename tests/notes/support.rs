@@ -4,6 +4,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use notesoup::notes::{Identity, Notes};
+use notesoup::outcome::{self, MAX_BYTES, Refusal};
+use serde_json::Value;
 use tempfile::TempDir;
 
 /// A notes root, a working folder and a state folder that vanish with the test.
@@ -51,6 +53,32 @@ impl Store {
         fs::create_dir_all(file.parent().unwrap()).unwrap();
         fs::write(&file, bytes).unwrap();
         file
+    }
+}
+
+/// Runs a tool that must succeed, and gives its data.
+pub fn ok(notes: &Notes, tool: &str, input: Value) -> Value {
+    match notes.call(tool, &input) {
+        Ok(answer) => {
+            assert!(answer.text.len() <= MAX_BYTES, "text of {} bytes", answer.text.len());
+            let json = outcome::to_json(&Ok(answer.clone())).to_string();
+            assert!(json.len() <= MAX_BYTES, "JSON of {} bytes", json.len());
+            answer.data
+        }
+        Err(refusal) => panic!("{tool} {input} refused: {refusal:?}"),
+    }
+}
+
+/// Runs a tool that must refuse, and gives the refusal.
+pub fn refused(notes: &Notes, tool: &str, input: Value) -> Refusal {
+    match notes.call(tool, &input) {
+        Ok(answer) => panic!("{tool} {input} answered: {}", answer.text),
+        Err(refusal) => {
+            let outcome = Err(refusal.clone());
+            assert!(outcome::to_text(&outcome).len() <= MAX_BYTES);
+            assert!(outcome::to_json(&outcome).to_string().len() <= MAX_BYTES);
+            refusal
+        }
     }
 }
 

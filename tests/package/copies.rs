@@ -86,3 +86,52 @@ fn the_texts_for_the_model_name_the_tools_as_the_client_does() {
         }
     }
 }
+
+#[test]
+fn the_plugins_table_is_a_copy_of_the_top_one() {
+    let (original, copy) = (top().join("hooks.toml"), top().join("plugin/hooks.toml"));
+    assert!(
+        fs::read(original).unwrap() == fs::read(copy).unwrap(),
+        "cp hooks.toml plugin/hooks.toml"
+    );
+}
+
+#[test]
+fn every_file_of_the_plugin_is_embedded_as_it_is_on_disk() {
+    let left_out = |name: &str| {
+        [
+            "plugin/bin/",
+            "plugin/.claude-plugin/types/",
+            "plugin/node_modules/",
+            "plugin/tests/",
+        ]
+        .iter()
+        .any(|folder| name.starts_with(folder))
+            || name == "plugin/tsconfig.json"
+            || name.ends_with(".test.ts")
+    };
+    let on_disk: BTreeMap<String, Vec<u8>> = files(&top().join("plugin"))
+        .into_iter()
+        .map(|(name, bytes)| (format!("plugin/{}", name.display()), bytes))
+        .filter(|(name, _)| !left_out(name))
+        .chain([(
+            ".claude-plugin/marketplace.json".to_owned(),
+            fs::read(top().join(".claude-plugin/marketplace.json")).unwrap(),
+        )])
+        .collect();
+    let embedded: BTreeMap<String, Vec<u8>> = notesoup::package::embedded::FILES
+        .iter()
+        .map(|(name, bytes)| ((*name).to_owned(), bytes.to_vec()))
+        .collect();
+    assert_eq!(
+        embedded.keys().collect::<Vec<_>>(),
+        on_disk.keys().collect::<Vec<_>>(),
+        "touch build.rs has the list made again"
+    );
+    for (name, bytes) in &on_disk {
+        assert!(
+            embedded[name] == *bytes,
+            "{name} is embedded in an older state: touch build.rs"
+        );
+    }
+}

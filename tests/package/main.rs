@@ -2,4 +2,8 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::print_stderr)] // a test may fail loudly
 
+mod bench;
+mod client;
 mod copies;
+mod dream;
+mod install;

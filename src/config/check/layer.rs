@@ -6,10 +6,7 @@ use super::shape::{self, Slip};
 use super::{Catalog, row, text};
 use crate::config::key::join;
 use crate::config::layer::Layer;
-use crate::config::problem::{Code, Problem, suggestion};
-
-/// The sections that are plain values by their schema.
-const SECTIONS: &[&str] = &["language", "window", "prune", "boot", "notes", "helper"];
+use crate::config::problem::{Code, Problem};
 
 /// Checks one layer on top of the values below it.
 pub(in crate::config) fn alone(layer: &Layer, below: &Dict, catalog: &Catalog<'_>) -> Vec<Problem> {
@@ -129,25 +126,21 @@ impl Findings<'_> {
                         }
                     }
                 }
-                section if SECTIONS.contains(&section) => {
-                    if let Some(schema) = shape::part(schema, &[section]) {
-                        self.shape(value, schema, &key);
-                    }
-                }
-                unknown => {
-                    let mut known = shape::names(schema);
-                    if !is_file {
-                        known.retain(|name| !matches!(*name, "schema_version" | "profile" | "profiles"));
-                    }
-                    self.name(
-                        Code::UnknownKey,
-                        key,
-                        format!("there is no key `{}` here", crate::config::problem::shown(unknown)),
-                        suggestion(unknown, known),
-                    );
-                }
+                "schema_version" | "profile" | "profiles" => self.unknown(key, name, is_file),
+                section => match shape::part(schema, &[section]) {
+                    Some(schema) => self.shape(value, schema, &key),
+                    None => self.unknown(key, name, is_file),
+                },
             }
         }
+    }
+
+    fn unknown(&mut self, key: String, name: &str, is_file: bool) {
+        let mut known = shape::names(shape::schema());
+        if !is_file {
+            known.retain(|name| !matches!(*name, "schema_version" | "profile" | "profiles"));
+        }
+        self.slip(shape::unknown_key(key, name, &known));
     }
 
     fn profiles(&mut self, key: &str, value: &Value) {
