@@ -74,6 +74,19 @@ impl Document {
         self.place(self.nearest_span(key).map(|span| span.key.clone()))
     }
 
+    /// Where `needle` stands within the value of `key` (dotted); the whole value where it is not to be found as it is.
+    pub fn place_within(&self, key: &str, needle: &str) -> Place {
+        let within = self.spans.get(key).and_then(|span| {
+            let value = self.text.get(span.value.clone())?;
+            let start = span.value.start + value.find(needle)?;
+            Some(start..start + needle.len())
+        });
+        match within {
+            Some(range) => self.place(Some(range)),
+            None => self.place_of(key),
+        }
+    }
+
     /// Whether the file itself has `key` (dotted).
     pub fn has(&self, key: &str) -> bool {
         self.spans.contains_key(key)

@@ -207,12 +207,12 @@ fn a_pool_replaces_the_one_below_or_joins_it() {
 #[test]
 fn a_language_chooses_among_variants() {
     let bench = Bench::new().user(
-        "language = 'de-AT'\n[texts.reset_done]\nadd = true\npool = [{ text = 'Neues Fenster {window_id}.', lang = 'de' }]\n",
+        "language = 'de-AT'\n[texts.reset_head]\nadd = true\npool = [{ text = 'Neues Fenster {window_id}.', lang = 'de' }]\n",
     );
     let loaded = load_well(&bench);
-    assert_eq!(loaded.config.text("reset_done", &[("window_id", "w:1")]), "Neues Fenster w:1.");
+    assert_eq!(loaded.config.text("reset_head", &[("window_id", "w:1")]), "Neues Fenster w:1.");
     let loaded = load_well(&bench.variable("NOTESOUP_CONFIG__LANGUAGE", "fr"));
-    assert!(loaded.config.text("reset_done", &[]).starts_with("Fresh window"));
+    assert!(loaded.config.text("reset_head", &[]).starts_with("Window "));
 }
 
 #[test]
@@ -247,7 +247,7 @@ pool = ["Say that you were here."]
     assert_eq!(loaded.config.notes.home, None);
     assert!(loaded.config.hooks["boot"].enabled);
     assert!(loaded.problems.iter().all(|problem| problem.code == Code::NotAllowedHere));
-    insta::assert_snapshot!(bench.messages(&loaded).join("\n"), @"");
+    insta::assert_snapshot!(bench.messages(&loaded).join("\n"));
 }
 
 #[test]
@@ -270,7 +270,7 @@ fn variables_of_a_projects_settings_count_as_the_projects() {
     assert_eq!(loaded.origin("prune.keep_head_chars").unwrap().layer, LayerKind::Variables);
     assert_eq!(loaded.config.notes.home, None);
     assert!(loaded.config.hooks["boot"].enabled);
-    insta::assert_snapshot!(bench.messages(&loaded).join("\n"), @"");
+    insta::assert_snapshot!(bench.messages(&loaded).join("\n"));
 
     // What comes through the client stands over the project.
     let loaded = bench.object(json!({ "resetMarginTokens": 6 })).load();

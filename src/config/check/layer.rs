@@ -21,7 +21,9 @@ pub(in crate::config) fn alone(layer: &Layer, below: &Dict, catalog: &Catalog<'_
         return found.problems;
     }
     found.table("", &layer.dict, true);
-    found.problems
+    let mut problems = found.problems;
+    problems.sort_by_key(|problem| (problem.place.line, problem.place.column));
+    problems
 }
 
 /// What is wrong, as it comes to light.

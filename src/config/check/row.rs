@@ -28,9 +28,10 @@ pub(super) fn check(found: &mut Findings<'_>, table: &str, id: &str, value: &Val
         return;
     }
     let Some(own) = found.as_table(&key, value) else { return };
-    let before = found.problems.len();
     let schema = shape::part(shape::schema(), &["hooks", ""]).unwrap_or(&serde_json::Value::Null);
+    let mut sound = own.clone();
     for (name, value) in own {
+        let before = found.problems.len();
         let key = join(&key, name);
         match name.as_str() {
             "when" => conditions(found, &key, value),
@@ -42,6 +43,9 @@ pub(super) fn check(found: &mut Findings<'_>, table: &str, id: &str, value: &Val
                 None => found.slip(shape::unknown_key(key, name, &shape::names(schema))),
             },
         }
+        if found.problems.len() > before {
+            sound.remove(name);
+        }
     }
     let whole = with_what_is_below(found, &key, id, own);
     let missing: Vec<_> = ["event", "run", "order"]
@@ -49,23 +53,31 @@ pub(super) fn check(found: &mut Findings<'_>, table: &str, id: &str, value: &Val
         .filter(|name| !whole.contains_key(*name))
         .collect();
     if !missing.is_empty() {
-        let names = listed(missing.iter().copied());
+        let names = and(&missing);
         found.name(
             Code::MissingKey,
             &key,
-            format!("the row has no {}", names.replace(", ", " and no ")),
+            format!("there is no row of this id, and a new one needs {names}"),
             match nearest_row(found, id) {
-                Some(near) => format!("a new row needs `event`, `run` and `order`; to change a row, write its id: did you mean `{near}`?"),
-                None => "a new row needs `event`, `run` and `order`".to_owned(),
+                Some(near) => format!("did you mean `{near}`? Else add {names}"),
+                None => format!("add {names}"),
             },
         );
     }
-    // The meaning of a row is looked at where its shape is right.
-    if found.problems.len() == before
-        && let Ok(row) = Value::from(whole).deserialize::<Row>()
-    {
+    // The meaning of a row is looked at as far as its shape is right.
+    let mut sound = with_what_is_below(found, &key, id, &sound);
+    sound.entry("order".to_owned()).or_insert_with(|| Value::from(0));
+    if let Ok(row) = Value::from(sound).deserialize::<Row>() {
         rights(found, &key, own, &row);
         meaning(found, &key, &row);
+    }
+}
+
+fn and(names: &[&str]) -> String {
+    match names {
+        [] => String::new(),
+        [only] => format!("`{only}`"),
+        [rest @ .., last] => format!("{} and `{last}`", listed(rest.iter().copied())),
     }
 }
 
@@ -74,23 +86,18 @@ fn is_id(id: &str) -> bool {
     (1..=MAX_ID).contains(&id.len()) && id.bytes().all(is_plain)
 }
 
-/// The row as it is with what lies below it. A profile's overlay lies below the layer's own row, yet it may change any
-/// row that the layer has, so both are looked at.
+/// The row as it is with what lies below it. A profile's overlay may also change a row that the layer itself brings.
 fn with_what_is_below(found: &Findings<'_>, key: &str, id: &str, own: &Dict) -> Dict {
     let plain = join("hooks", id);
-    let mut whole = find(found.below, &plain)
-        .and_then(Value::as_dict)
-        .cloned()
-        .unwrap_or_default();
-    for below in [
-        find(found.below, key).filter(|_| key != plain),
-        find(&found.layer.dict, &plain).filter(|_| key != plain),
-    ]
-    .into_iter()
-    .flatten()
-    .filter_map(Value::as_dict)
-    {
-        whole = combine_row(whole, below);
+    let row = |dict: &Dict, key: &str| find(dict, key).and_then(Value::as_dict).cloned();
+    let mut whole = row(found.below, &plain).unwrap_or_default();
+    if key != plain {
+        if whole.is_empty() {
+            whole = row(&found.layer.dict, &plain).unwrap_or_default();
+        }
+        if let Some(overlay) = row(found.below, key) {
+            whole = combine_row(whole, &overlay);
+        }
     }
     combine_row(whole, own)
 }
@@ -180,14 +187,14 @@ fn served(found: &mut Findings<'_>, key: &str, row: &Row, event: Event, handler:
         return;
     }
     if let Err(message) = (handler.check_options)(&row.options) {
-        let (key, message, help) = option_slip(key, handler, &message);
+        let (key, message, help) = option_slip(key, row, handler, &message);
         found.value(Code::InvalidValue, key, message, help);
     }
 }
 
-/// Serde's words on an option, with the option's own key where they name it.
-fn option_slip(row: &str, handler: &HandlerInfo, message: &str) -> (String, String, String) {
-    let options = join(row, "options");
+/// The handler's words on its options, with the option's own key.
+fn option_slip(key: &str, row: &Row, handler: &HandlerInfo, message: &str) -> (String, String, String) {
+    let options = join(key, "options");
     let name = message.split('`').nth(1).unwrap_or_default();
     if let Some(rest) = message.strip_prefix("unknown field ") {
         let known: Vec<_> = rest.split('`').skip(3).step_by(2).collect();
@@ -209,10 +216,22 @@ fn option_slip(row: &str, handler: &HandlerInfo, message: &str) -> (String, Stri
             format!("add `{name}`"),
         );
     }
+    // An option is at fault when without it something else is said, or nothing.
+    let is_at_fault = |name: &&String| {
+        let mut others = row.options.clone();
+        others.remove(name.as_str());
+        (handler.check_options)(&others) != Err(message.to_owned())
+    };
+    let options = match row.options.keys().find(is_at_fault) {
+        Some(name) => join(&options, name),
+        None => options,
+    };
     if let Some((found, wanted)) = message.split_once(", expected ") {
-        return (options, found.to_owned(), format!("give {wanted}"));
+        let found = found.rsplit(": ").next().unwrap_or(found);
+        return (options, format!("found {found}"), format!("give {wanted}"));
     }
-    (options, message.to_owned(), format!("`notesoup config explain {row}` says what it takes"))
+    let (message, help) = message.split_once("; ").unwrap_or((message, "mend it, or take it out"));
+    (options, message.to_owned(), help.to_owned())
 }
 
 fn fields(found: &mut Findings<'_>, key: &str, row: &Row, event: Event) {

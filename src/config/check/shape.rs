@@ -230,6 +230,13 @@ fn wanted(value: &Value, schema: &Json) -> String {
     if value.as_str().is_some_and(is_quoted_number) {
         return format!("write it without quotes: {}", describe(schema));
     }
+    let most = limits(schema).1;
+    let is_above = |number: i128| most.is_some_and(|most| number > most);
+    if let (true, Some(most)) = (value.to_i128().is_some_and(is_above), most)
+        && schema.get("maximum").is_none()
+    {
+        return format!("give {}, {most} at most", describe(schema));
+    }
     format!("give {}", describe(schema))
 }
 

@@ -106,5 +106,12 @@ fn unknown_placeholders(found: &mut Findings<'_>, key: &str, text: &Text, varian
         };
         let message = format!("the text `{}` has no placeholder `{{{}}}`", text.name, shown(name));
         found.value(Code::UnknownPlaceholder, key, message, help);
+        let place = found.layer.document.as_ref().map(|document| {
+            let placeholder = format!("{{{name}}}");
+            document.place_within(&found.layer.key_in_file(key), &placeholder)
+        });
+        if let (Some(place), Some(problem)) = (place, found.problems.last_mut()) {
+            problem.place = place;
+        }
     }
 }
