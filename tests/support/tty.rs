@@ -357,10 +357,10 @@ fn prompt_box(screen: &Screen) -> String {
     let text = screen.contents();
     let lines: Vec<&str> = text.lines().collect();
     let is_rule = |line: &&str| line.starts_with("────");
-    let Some(bottom) = lines.iter().rposition(|line| is_rule(line)) else {
+    let Some(bottom) = lines.iter().rposition(is_rule) else {
         return String::new();
     };
-    let Some(top) = lines[..bottom].iter().rposition(|line| is_rule(line)) else {
+    let Some(top) = lines[..bottom].iter().rposition(is_rule) else {
         return String::new();
     };
     squeezed(&lines[top + 1..bottom].concat().replacen('❯', "", 1))
