@@ -7,6 +7,7 @@
 pub mod boot;
 pub mod cli;
 pub mod config;
+pub mod demo;
 pub mod doctor;
 pub mod dream;
 pub mod handlers;

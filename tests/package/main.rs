@@ -9,3 +9,4 @@ mod doctor;
 mod dream;
 mod generated;
 mod install;
+mod readme;
