@@ -1,0 +1,101 @@
+//! An event through the table: the live rows in their order, the first that answers ends it.
+
+use crate::config::cache::Snapshot;
+use crate::wire::{ErrorKind, Event, Reply, Request, VERSION, WireError};
+
+use super::{Call, Handler, SessionState, World, catalog, fields_of, steps};
+
+/// Takes one event through the table.
+///
+/// # Errors
+/// When the request is of another version, or names an event that does not exist. A handler that fails is no error:
+/// the event goes on as if its row were not there.
+pub fn dispatch(request: &Request<'_>, world: &mut World) -> Result<Reply, WireError> {
+    let event = check(request)?;
+    let reply = Reply {
+        v: VERSION,
+        ..Reply::default()
+    };
+    world.distrust_variables_of(&request.facts.settings.project_env);
+    let snapshot = Snapshot::take(&world.sources(&request.facts), world.state_dir.as_deref(), &catalog());
+    let mut rows = snapshot.rows_of(event.name()).peekable();
+    if rows.peek().is_none() {
+        return Ok(reply);
+    }
+
+    let fields = fields_of(event, request.e, &request.facts);
+    let before = SessionState::parse(request.state);
+    let mut state = before.clone();
+    let mut reply = reply;
+    for (id, row) in rows {
+        if let Some(field) = row.mismatch(&fields) {
+            tracing::debug!(event = event.name(), row = id, field, "no match");
+            continue;
+        }
+        let Some(handler) = Handler::find(&row.run) else {
+            continue;
+        };
+        let config = snapshot.config();
+        let mut call = Call {
+            event,
+            e: request.e,
+            facts: &request.facts,
+            config,
+            id,
+            row,
+            world,
+            state: &mut state,
+            effects: Vec::new(),
+        };
+        let outcome = (handler.run)(&mut call);
+        if !call.effects.is_empty() {
+            reply.row = Some(id.to_owned());
+        }
+        reply.effects.append(&mut call.effects);
+        match outcome {
+            Ok(None) => tracing::debug!(event = event.name(), row = id, handler = handler.name, "no answer"),
+            Ok(answer) => {
+                tracing::debug!(event = event.name(), row = id, handler = handler.name, "answered");
+                reply.answer = answer;
+                reply.row = Some(id.to_owned());
+                break;
+            }
+            Err(failure) => {
+                tracing::warn!(event = event.name(), row = id, handler = handler.name, %failure, "skipped");
+            }
+        }
+    }
+    if state != before {
+        reply.state = serde_json::to_value(&state).ok();
+        reply.watch = Some(steps::watch(snapshot.config(), &request.facts, &state.machine));
+    }
+    Ok(reply)
+}
+
+fn check(request: &Request<'_>) -> Result<Event, WireError> {
+    if request.v != VERSION {
+        let update = if request.v > VERSION {
+            "the program"
+        } else {
+            "the plugin"
+        };
+        return Err(WireError::new(
+            ErrorKind::UnsupportedVersion,
+            format!(
+                "the request is of version {}, this program speaks version {VERSION}; update {update}",
+                request.v
+            ),
+        ));
+    }
+    Event::from_name(&request.event).ok_or_else(|| {
+        let known: Vec<_> = Event::ALL.iter().map(|event| event.name()).collect();
+        WireError::new(
+            ErrorKind::UnknownEvent,
+            format!(
+                "there is no event `{}`; {}",
+                request.event,
+                crate::config::suggestion(&request.event, known)
+            ),
+        )
+    })
+}
