@@ -23,6 +23,9 @@ export type ProcessRecord = {
   isHeadless: boolean | null
   /** The tools and commands that are registered, as one string to compare. */
   registered: string
+  /** The names that are ours: commands without the slash, tools as the model calls them. */
+  commands: string[]
+  tools: string[]
   /** Names of ours that were refused. */
   taken: string[]
 }
@@ -92,7 +95,7 @@ export function freshSession(id: string): SessionRecord {
 
 /** What stands, with this session in it. Another session's record is dropped: one conversation runs at a time. */
 export function withSession(stored: Stored | undefined, id: string): { process: ProcessRecord; session: SessionRecord } {
-  const process = stored?.process ?? { isBound: false, isHeadless: null, registered: '', taken: [] }
+  const process = stored?.process ?? { isBound: false, isHeadless: null, registered: '', commands: [], tools: [], taken: [] }
   const session = stored?.session?.id === id ? stored.session : freshSession(id)
   return { process, session }
 }

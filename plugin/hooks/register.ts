@@ -157,6 +157,9 @@ export const register: Register = (on, options) => {
 
   on('command.run', { command: ['fresh-window', 'prune-preview', 'notesoup'] }, async ($, e, next) => {
     const id = await $.session.id()
+    const { process } = await load($, id)
+    // The person, or another plugin, may have a command of that name.
+    if (!process.commands.includes(e.command)) return next(e)
     await change($, id, session => ({ ...session, failures: 0 }))
     const told = await ask($, { options, event: 'command.run', e, sessionId: id, origin: originOf(next.origin), signal: next.signal, depth: 0 })
     if (told.answer?.kind === 'lines') return show($, told.answer.lines)
@@ -165,6 +168,9 @@ export const register: Register = (on, options) => {
   }).catch(($, e, next) => next(e))
 
   on('tool.call', { tool: /^mcp__notesoup__/ }, async ($, e, next) => {
+    const { process } = await load($, await $.session.id())
+    // An MCP server may have our name, and then its tools look like ours.
+    if (!process.tools.includes(e.tool)) return next(e)
     const told = await ask($, { options, event: 'tool.call', e, agentId: e.agentId, toolUseId: e.tool_use_id, origin: originOf(next.origin), signal: next.signal, depth: 0 })
     if (told.answer?.kind === 'tool') return told.answer.is_error ? { deny: told.answer.text } : { result: told.answer.text }
     if (told.trouble !== undefined) return { deny: `notesoup cannot answer: ${told.trouble}` }
@@ -424,30 +430,47 @@ async function registerNames($: EngineInterface, id: string, plan: Plan, isAgain
   const names = JSON.stringify([plan.commands, plan.tools])
   // Before `session.start` the client refuses; that event asks for the plan again.
   if (!process.isBound || (!isAgain && process.registered === names)) return
-  const refused = await Promise.all([...plan.commands.map(command => registerCommand($, command)), ...plan.tools.map(tool => registerTool($, tool))])
-  const taken = refused.filter(entry => entry !== null)
-  await changeProcess($, current => ({ ...current, registered: names, taken: taken.map(entry => entry.name) }))
-  for (const entry of taken) await say($, id, entry.line)
+  const [commands, tools] = await Promise.all([
+    Promise.all(plan.commands.map(command => registerCommand($, command))),
+    Promise.all(plan.tools.map(tool => registerTool($, tool))),
+  ])
+  const taken = [...commands, ...tools].filter(name => name.line !== null)
+  await changeProcess($, current => ({
+    ...current,
+    registered: names,
+    commands: commands.filter(name => name.line === null).map(name => name.name),
+    tools: tools.filter(name => name.line === null).map(name => `mcp__notesoup__${name.name}`),
+    taken: taken.map(name => name.name),
+  }))
+  for (const name of taken) await say($, id, name.line ?? '')
 }
 
-async function registerCommand($: EngineInterface, command: PlannedCommand): Promise<{ name: string; line: string } | null> {
+/** A name that was registered, or the line that says why it was not. */
+type Registered = { name: string; line: string | null }
+
+async function registerCommand($: EngineInterface, command: PlannedCommand): Promise<Registered> {
   try {
     const hint = command.argument_hint === undefined ? {} : { argumentHint: command.argument_hint }
     await $.command.register({ name: command.name, description: command.description, ...hint, ...(command.immediate === true ? { immediate: true as const } : {}) })
-    return null
+    return { name: command.name, line: null }
   } catch (error) {
-    return { name: command.name, line: `/${command.name} could not be added: ${firstLine(messageOf(error))}` }
+    return { name: command.name, line: `/${command.name} could not be added: ${reasonOf(error)}` }
   }
 }
 
-async function registerTool($: EngineInterface, tool: PlannedTool): Promise<{ name: string; line: string } | null> {
+async function registerTool($: EngineInterface, tool: PlannedTool): Promise<Registered> {
   try {
     // Deferred tools wait behind a search, where the model does not see them.
     await $.tool.register({ name: tool.name, description: tool.description, inputSchema: tool.input_schema, isDeferred: false })
-    return null
+    return { name: tool.name, line: null }
   } catch (error) {
-    return { name: tool.name, line: `the tool ${tool.name} could not be added: ${firstLine(messageOf(error))}` }
+    return { name: tool.name, line: `the tool ${tool.name} could not be added: ${reasonOf(error)}` }
   }
+}
+
+/** Why a name was refused, without the call that asked for it. */
+function reasonOf(error: unknown): string {
+  return firstLine(messageOf(error)).replace(/^.* refused: /, '')
 }
 
 /** Shows a line to the person, once a session. */

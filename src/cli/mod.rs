@@ -1,11 +1,14 @@
 //! The command line. `hook` and `plan` are taken before the parser is built, since the client starts them again and
 //! again.
 
+mod completions;
+mod demo;
 mod doctor;
 mod dream;
 mod hook;
 mod install;
 mod log;
+mod notes;
 mod steps;
 mod uninstall;
 
@@ -41,10 +44,15 @@ enum Command {
     Hook,
     /// Say what the courier is to watch and register: JSON on standard input, JSON on standard output
     Plan,
+    /// Show the main job on a made-up conversation: boot, warning, reset, handoff and cut
+    Demo,
     Install(install::InstallArgs),
     Uninstall(uninstall::UninstallArgs),
     Doctor(doctor::DoctorArgs),
+    Notes(Box<notes::NotesArgs>),
     Dream(dream::DreamArgs),
+    Completions(completions::CompletionsArgs),
+    Man(completions::ManArgs),
 }
 
 /// Runs what the command line asks for.
@@ -56,9 +64,20 @@ pub fn main() -> ExitCode {
     match command {
         Command::Hook => hook::run_hook(&global),
         Command::Plan => hook::run_plan(&global),
+        Command::Demo => demo::run(),
         Command::Install(args) => install::run(&args),
         Command::Uninstall(args) => uninstall::run(&args),
         Command::Doctor(args) => doctor::run(&args, &global),
+        Command::Notes(args) => notes::run(&args, &global),
         Command::Dream(args) => dream::run(&args, &global),
+        Command::Completions(args) => completions::run_completions(&args),
+        Command::Man(args) => completions::run_man(&args),
     }
+}
+
+/// Says why a command failed, on standard error.
+fn fail(message: &str) -> ExitCode {
+    use std::io::Write as _;
+    let _ = writeln!(anstream::stderr(), "error: {message}");
+    ExitCode::FAILURE
 }

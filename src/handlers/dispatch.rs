@@ -48,6 +48,9 @@ pub fn dispatch(request: &Request<'_>, world: &mut World) -> Result<Reply, WireE
             effects: Vec::new(),
         };
         let outcome = (handler.run)(&mut call);
+        if !call.effects.is_empty() {
+            reply.row = Some(id.to_owned());
+        }
         reply.effects.append(&mut call.effects);
         match outcome {
             Ok(None) => tracing::debug!(event = event.name(), row = id, handler = handler.name, "no answer"),

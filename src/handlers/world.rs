@@ -39,6 +39,18 @@ impl World {
         }
     }
 
+    /// A world with all its files below one folder and no layer of a person: for the demo and for tests.
+    pub fn alone_in(folder: &Path) -> Self {
+        Self {
+            now: Timestamp::now(),
+            rng: None,
+            state_dir: Some(folder.join("state")),
+            user_file: None,
+            config_file: None,
+            notes_home: Some(folder.join("notes")),
+        }
+    }
+
     /// Does without the folders that a project's settings have named: a cloned repository must not bring the person's
     /// config, nor what was kept of it, by a variable.
     pub fn distrust_variables_of(&mut self, project_env: &[String]) {

@@ -5,5 +5,8 @@
 mod bench;
 mod client;
 mod copies;
+mod doctor;
 mod dream;
+mod generated;
 mod install;
+mod readme;

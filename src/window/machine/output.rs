@@ -103,6 +103,11 @@ pub enum Line {
         /// What it said.
         error: String,
     },
+    /// The client failed to reset, for a reason that may pass.
+    ResetFailed {
+        /// What it said.
+        error: String,
+    },
     /// The boot could not be built; the reset waits.
     ResetWaitsForBoot {
         /// Why.
@@ -193,6 +198,7 @@ impl Line {
             Self::BornFull { .. } => "born_full",
             Self::CompactDisabled => "compact_disabled",
             Self::Refused { .. } => "refused",
+            Self::ResetFailed { .. } => "reset_failed",
             Self::ResetWaitsForBoot { .. } => "reset_waits_for_boot",
             Self::SummaryInstead { .. } => "summary_instead",
             Self::BootMissing { .. } => "boot_missing",
@@ -242,6 +248,10 @@ impl fmt::Display for Line {
             Self::Refused { error } => write!(
                 f,
                 "this session refuses to be reset ({error}); Claude's own compaction stands in"
+            ),
+            Self::ResetFailed { error } => write!(
+                f,
+                "the reset failed ({error}): nothing changed, and the next turn tries again"
             ),
             Self::ResetWaitsForBoot { reason } => write!(
                 f,
