@@ -17,6 +17,8 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
+use crate::handlers::World;
+
 /// Notes that outlive a context window, the old conversation at hand, and fresh windows for Claude Code
 #[derive(Debug, Parser)]
 #[command(name = "notesoup", version, arg_required_else_help = true, max_term_width = 100)]
@@ -36,6 +38,13 @@ pub struct Global {
     /// Keep the notes in this folder
     #[arg(long, value_name = "DIR", global = true)]
     pub notes_home: Option<PathBuf>,
+}
+
+impl Global {
+    /// The world of this process, with what these options name.
+    fn world(&self) -> World {
+        World::of_process().with_options(self.config.clone(), self.notes_home.clone())
+    }
 }
 
 #[derive(Debug, Subcommand)]

@@ -368,7 +368,9 @@ pub(super) fn keep_what_a_project_may_set(layer: &mut Layer) -> Vec<Problem> {
                     "a project may not set this",
                 )
                 .key(&key)
-                .help("a project sets numbers and switches of [window] and [prune] only; put it into your own hooks.toml")
+                .help(
+                    "a project sets numbers and switches of [window] and [prune] only; put it into your own hooks.toml",
+                )
                 .then(Consequence::ValueIgnored),
             ),
         }

@@ -14,9 +14,8 @@ const MAX_BYTES: u64 = 1024 * 1024;
 /// # Errors
 /// When it is there and cannot be read, is no file, is too large or is not UTF-8.
 pub fn read(path: &Path) -> Result<Option<String>, Problem> {
-    let unreadable = |message: String| {
-        Problem::new(Code::Unreadable, Place::source(path.display().to_string()), message)
-    };
+    let unreadable =
+        |message: String| Problem::new(Code::Unreadable, Place::source(path.display().to_string()), message);
     let failed = |error: io::Error| match error.kind() {
         io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => Ok(None),
         _ => Err(unreadable(format!("cannot be read: {error}")).help("give yourself the right to read it")),
@@ -39,8 +38,10 @@ pub fn read(path: &Path) -> Result<Option<String>, Problem> {
     }
     if bytes.len() as u64 > MAX_BYTES {
         let size = fs::metadata(path).map_or(0, |data| data.len());
-        return Err(unreadable(format!("is of {size} bytes, more than the {MAX_BYTES} that are read"))
-            .help("take out what does not belong there"));
+        return Err(
+            unreadable(format!("is of {size} bytes, more than the {MAX_BYTES} that are read"))
+                .help("take out what does not belong there"),
+        );
     }
     String::from_utf8(bytes).map(Some).map_err(|error| {
         let at = error.utf8_error().valid_up_to();

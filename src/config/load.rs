@@ -133,13 +133,7 @@ impl Loading<'_> {
 
     /// A layer of a file's text, checked on top of those below it. `path` is where the text was read, `original` where
     /// the layer belongs.
-    fn parse(
-        &mut self,
-        kind: LayerKind,
-        original: &Path,
-        path: &Path,
-        text: &str,
-    ) -> Result<Layer, Vec<Problem>> {
+    fn parse(&mut self, kind: LayerKind, original: &Path, path: &Path, text: &str) -> Result<Layer, Vec<Problem>> {
         let document = Document::parse(path, text.to_owned())?;
         let mut layer = Layer::of_document(kind, document);
         layer.is_last_good = original != path;

@@ -42,11 +42,7 @@ fn values_that_count(layers: &[Layer]) -> Vec<Dict> {
     let mut dicts: Vec<Dict> = layers.iter().map(|layer| layer.dict.clone()).collect();
     for at in 1..dicts.len() {
         let (below, rest) = dicts.split_at_mut(at);
-        let Some(rows) = rest
-            .first()
-            .and_then(|dict| dict.get("hooks"))
-            .and_then(Value::as_dict)
-        else {
+        let Some(rows) = rest.first().and_then(|dict| dict.get("hooks")).and_then(Value::as_dict) else {
             continue;
         };
         for (id, row) in rows {
@@ -171,7 +167,9 @@ pub(super) fn find<'a>(dict: &'a Dict, key: &str) -> Option<&'a Value> {
 
 /// Sets the value of a path, making the tables on its way.
 pub(super) fn insert(dict: &mut Dict, path: &[String], value: Value) {
-    let Some((last, tables)) = path.split_last() else { return };
+    let Some((last, tables)) = path.split_last() else {
+        return;
+    };
     let mut dict = dict;
     for table in tables {
         let inner = dict.entry(table.clone()).or_insert_with(|| Dict::new().into());

@@ -96,7 +96,10 @@ mod tests {
             fs::set_permissions(&file, fs::Permissions::from_mode(mode)).unwrap();
             let problems = look(LayerKind::UserFile, &file);
             let is_distrusted = distrust(&problems).is_some();
-            (problems.into_iter().map(|problem| problem.code).collect::<Vec<_>>(), is_distrusted)
+            (
+                problems.into_iter().map(|problem| problem.code).collect::<Vec<_>>(),
+                is_distrusted,
+            )
         };
         assert_eq!(codes(0o600), (vec![], false));
         // The folder keeps others out, so that its being readable says nothing.

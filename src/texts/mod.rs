@@ -257,6 +257,9 @@ mod tests {
         };
         let all: Vec<char> = (0..200).map(said).collect();
         let count = |wanted: char| all.iter().filter(|found| **found == wanted).count();
-        assert!(count('a') > 10 && count('c') > 10 && count('b') > count('a') + count('c') / 2, "{all:?}");
+        assert!(
+            count('a') > 10 && count('c') > 10 && count('b') > count('a') + count('c') / 2,
+            "{all:?}"
+        );
     }
 }

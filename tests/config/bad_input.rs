@@ -17,7 +17,10 @@ fn said_of(files: &[&str]) -> String {
         assert_eq!(loaded.config, Bench::new().load().config, "{text}");
         for problem in &loaded.problems {
             assert!(problem.help.is_some(), "{text}");
-            assert!(problem.place.line.is_some() && problem.place.source.ends_with("hooks.toml"), "{text}");
+            assert!(
+                problem.place.line.is_some() && problem.place.source.ends_with("hooks.toml"),
+                "{text}"
+            );
             let _ = writeln!(said, "{}", bench.message(problem).replace("home/", ""));
         }
         said.push('\n');
@@ -191,7 +194,11 @@ fn what_comes_through_the_client_is_named_by_source_and_key_and_left_out_alone()
 #[test]
 fn a_layer_that_does_not_go_with_the_others_gives_way_and_no_other() {
     // The person's file and the command line's each bring a row; together they clash.
-    let row = |id: &str| format!("[hooks.{id}]\nevent = 'session.compact'\nrun = 'handoff'\norder = 5\n[window]\nreset_margin_tokens = 9\n");
+    let row = |id: &str| {
+        format!(
+            "[hooks.{id}]\nevent = 'session.compact'\nrun = 'handoff'\norder = 5\n[window]\nreset_margin_tokens = 9\n"
+        )
+    };
     let bench = Bench::new().user(row("mine")).command_line(&row("once"));
     let loaded = bench.load();
     assert!(loaded.config.hooks.contains_key("mine") && !loaded.config.hooks.contains_key("once"));
@@ -243,7 +250,10 @@ fn a_row_that_starts_programs_is_the_persons_own() {
         .variable("NOTESOUP_CONFIG__HOOKS__POLICY__OPTIONS__ARGV", "['rm']")
         .variable("NOTESOUP_CONFIG__HOOKS__POLICY__ENABLED", "false");
     let loaded = bench.load();
-    assert_eq!(json!(loaded.config.hooks["policy"].options), json!({ "argv": ["true"] }));
+    assert_eq!(
+        json!(loaded.config.hooks["policy"].options),
+        json!({ "argv": ["true"] })
+    );
     assert!(!loaded.config.hooks["policy"].enabled);
     insta::assert_snapshot!(bench.messages(&loaded).join("\n"));
 }

@@ -17,11 +17,17 @@ fn a_broken_file_stands_as_it_last_was_and_the_other_layers_are_not_touched() {
     assert_eq!(loaded.config.window.reset_margin_tokens, 3);
     assert_eq!(loaded.config.hooks["boot"].why.as_deref(), Some("mine"));
     assert_eq!(loaded.config.prune.keep_head_chars, 4);
-    let layer = loaded.layers.iter().find(|layer| layer.kind == LayerKind::UserFile).unwrap();
+    let layer = loaded
+        .layers
+        .iter()
+        .find(|layer| layer.kind == LayerKind::UserFile)
+        .unwrap();
     assert!(layer.is_last_good);
     assert_eq!(
         bench.messages(&loaded),
-        ["home/hooks.toml:3:1: window.warning_runway_token: there is no key `warning_runway_token` here; did you mean `warning_runway_tokens`?"]
+        [
+            "home/hooks.toml:3:1: window.warning_runway_token: there is no key `warning_runway_token` here; did you mean `warning_runway_tokens`?"
+        ]
     );
     assert_eq!(loaded.problems[0].consequence, Some(Consequence::LastGoodStands));
 
@@ -87,7 +93,9 @@ fn a_file_that_is_good_alone_but_not_with_the_others_gives_way_too() {
     assert_eq!(loaded.problems[0].consequence, Some(Consequence::LastGoodStands));
     assert_eq!(
         bench.messages(&loaded),
-        ["home/hooks.toml:4:9: hooks.mine.order: `handoff` has order 60 for session.compact already; give each live row of an event its own order; taken: 10 (our-reset), 20 (prune), 40 (auto-reset), 50 (precompute), 60 (handoff), 60 (mine)"]
+        [
+            "home/hooks.toml:4:9: hooks.mine.order: `handoff` has order 60 for session.compact already; give each live row of an event its own order; taken: 10 (our-reset), 20 (prune), 40 (auto-reset), 50 (precompute), 60 (handoff), 60 (mine)"
+        ]
     );
 }
 
@@ -124,6 +132,8 @@ fn the_session_is_told_once_with_the_first_error_and_the_way_to_see_all() {
     let folder = format!("{}/", bench.path("").display()).replace("//", "/");
     assert_eq!(
         lines.iter().map(|line| line.replace(&folder, "")).collect::<Vec<_>>(),
-        ["home/hooks.toml:2:23: window.reset_margin_tokens: found the text `x`; give a whole number, 1 or more; the file stands as it was when it was last good (and 1 more: `notesoup config check` shows all)"]
+        [
+            "home/hooks.toml:2:23: window.reset_margin_tokens: found the text `x`; give a whole number, 1 or more; the file stands as it was when it was last good (and 1 more: `notesoup config check` shows all)"
+        ]
     );
 }

@@ -26,7 +26,11 @@ fn each_layer_stands_over_those_below_it() {
     let steps: Vec<(LayerKind, Box<dyn Fn(Bench) -> Bench>)> = vec![
         (
             LayerKind::Profile,
-            Box::new(|bench| bench.plugin(&format!("{DEFAULT_TEXT}\n[profiles.both.window]\nreset_margin_tokens = 1\n"))),
+            Box::new(|bench| {
+                bench.plugin(&format!(
+                    "{DEFAULT_TEXT}\n[profiles.both.window]\nreset_margin_tokens = 1\n"
+                ))
+            }),
         ),
         (
             LayerKind::PluginFile,
@@ -35,8 +39,14 @@ fn each_layer_stands_over_those_below_it() {
                 bench.plugin(&format!("{text}\n[profiles.both.window]\nreset_margin_tokens = 1\n"))
             }),
         ),
-        (LayerKind::UserFile, Box::new(|bench| bench.user("[window]\nreset_margin_tokens = 3\n"))),
-        (LayerKind::ProjectFile, Box::new(|bench| bench.project("[window]\nreset_margin_tokens = 4\n"))),
+        (
+            LayerKind::UserFile,
+            Box::new(|bench| bench.user("[window]\nreset_margin_tokens = 3\n")),
+        ),
+        (
+            LayerKind::ProjectFile,
+            Box::new(|bench| bench.project("[window]\nreset_margin_tokens = 4\n")),
+        ),
         (
             LayerKind::PluginOptions,
             Box::new(|bench| bench.options(json!({ "resetMarginTokens": 5 }))),
@@ -49,7 +59,10 @@ fn each_layer_stands_over_those_below_it() {
             LayerKind::Variables,
             Box::new(|bench| bench.variable("NOTESOUP_CONFIG__WINDOW__RESET_MARGIN_TOKENS", "7")),
         ),
-        (LayerKind::CommandLine, Box::new(|bench| bench.command_line("window.reset_margin_tokens = 8\n"))),
+        (
+            LayerKind::CommandLine,
+            Box::new(|bench| bench.command_line("window.reset_margin_tokens = 8\n")),
+        ),
     ];
     for (index, (kind, add)) in steps.into_iter().enumerate() {
         bench = add(bench);
@@ -68,7 +81,11 @@ fn each_layer_stands_over_those_below_it() {
 fn options_of_the_older_plugin_stand_over_files_and_under_our_own() {
     let bench = Bench::new()
         .user("[prune]\npreserve_recent_messages = 1\nkeep_head_chars = 1\n")
-        .older("user", "compact-shaper", json!({ "preserveRecentMessages": 2, "keepHeadChars": 2 }));
+        .older(
+            "user",
+            "compact-shaper",
+            json!({ "preserveRecentMessages": 2, "keepHeadChars": 2 }),
+        );
     let loaded = load_well(&bench);
     assert_eq!(loaded.config.prune.preserve_recent_messages, 2);
     assert_eq!(
@@ -80,7 +97,11 @@ fn options_of_the_older_plugin_stand_over_files_and_under_our_own() {
     let bench = bench
         .older("project", "compact-shaper@x", json!({ "keepHeadChars": 99 }))
         .older("policy", "compact-shaper@market", json!({ "keepHeadChars": 4 }))
-        .older("flag", "compact-shaper@inline", json!({ "keepHeadChars": 3, "preserveRecentMessages": "" }))
+        .older(
+            "flag",
+            "compact-shaper@inline",
+            json!({ "keepHeadChars": 3, "preserveRecentMessages": "" }),
+        )
         .older("user", "compact-shaper-fork", json!({ "keepHeadChars": 98 }));
     let loaded = load_well(&bench);
     assert_eq!(loaded.config.prune.keep_head_chars, 4);
@@ -118,7 +139,9 @@ fn the_untouched_copy_of_the_table_is_no_layer_and_does_not_hide_the_profile() {
 
 #[test]
 fn the_profile_is_the_one_that_the_highest_layer_names() {
-    let bench = Bench::new().user("profile = 'notesoup'").options(json!({ "profile": "compact-shaper" }));
+    let bench = Bench::new()
+        .user("profile = 'notesoup'")
+        .options(json!({ "profile": "compact-shaper" }));
     let loaded = load_well(&bench);
     assert_eq!(loaded.config.profile, "compact-shaper");
     assert!(!loaded.config.hooks["boot"].enabled);
@@ -195,7 +218,10 @@ fn a_pool_replaces_the_one_below_or_joins_it() {
 
     // Two that add, over one that replaces.
     let bench = Bench::new()
-        .plugin(&DEFAULT_TEXT.replace("[texts.reset_head]\npool = [", "[texts.reset_head]\npool = ['from the plugin', "))
+        .plugin(&DEFAULT_TEXT.replace(
+            "[texts.reset_head]\npool = [",
+            "[texts.reset_head]\npool = ['from the plugin', ",
+        ))
         .user("[texts.reset_head]\nadd = true\npool = ['mine']\n")
         .command_line("[texts.reset_head]\nadd = true\npool = ['once']\n");
     let pool = &load_well(&bench).config.texts.0["reset_head"].pool;
@@ -210,7 +236,10 @@ fn a_language_chooses_among_variants() {
         "language = 'de-AT'\n[texts.reset_head]\nadd = true\npool = [{ text = 'Neues Fenster {window_id}.', lang = 'de' }]\n",
     );
     let loaded = load_well(&bench);
-    assert_eq!(loaded.config.text("reset_head", &[("window_id", "w:1")]), "Neues Fenster w:1.");
+    assert_eq!(
+        loaded.config.text("reset_head", &[("window_id", "w:1")]),
+        "Neues Fenster w:1."
+    );
     let loaded = load_well(&bench.variable("NOTESOUP_CONFIG__LANGUAGE", "fr"));
     assert!(loaded.config.text("reset_head", &[]).starts_with("Window "));
 }
@@ -246,7 +275,12 @@ pool = ["Say that you were here."]
     assert_eq!(loaded.config.profile, "both");
     assert_eq!(loaded.config.notes.home, None);
     assert!(loaded.config.hooks["boot"].enabled);
-    assert!(loaded.problems.iter().all(|problem| problem.code == Code::NotAllowedHere));
+    assert!(
+        loaded
+            .problems
+            .iter()
+            .all(|problem| problem.code == Code::NotAllowedHere)
+    );
     insta::assert_snapshot!(bench.messages(&loaded).join("\n"));
 }
 
@@ -266,8 +300,14 @@ fn variables_of_a_projects_settings_count_as_the_projects() {
         .set_by_the_project("EDITOR");
     let loaded = bench.load();
     assert_eq!(loaded.config.window.reset_margin_tokens, 77);
-    assert_eq!(loaded.origin("window.reset_margin_tokens").unwrap().layer, LayerKind::ProjectVariables);
-    assert_eq!(loaded.origin("prune.keep_head_chars").unwrap().layer, LayerKind::Variables);
+    assert_eq!(
+        loaded.origin("window.reset_margin_tokens").unwrap().layer,
+        LayerKind::ProjectVariables
+    );
+    assert_eq!(
+        loaded.origin("prune.keep_head_chars").unwrap().layer,
+        LayerKind::Variables
+    );
     assert_eq!(loaded.config.notes.home, None);
     assert!(loaded.config.hooks["boot"].enabled);
     insta::assert_snapshot!(bench.messages(&loaded).join("\n"));

@@ -85,7 +85,12 @@ impl Bench {
 
     /// Options of the older plugin, in one of the client's sources.
     pub fn older(mut self, source: &str, name: &str, options: Value) -> Self {
-        let configs = self.sources.settings.plugin_configs.entry(source.to_owned()).or_insert(json!({}));
+        let configs = self
+            .sources
+            .settings
+            .plugin_configs
+            .entry(source.to_owned())
+            .or_insert(json!({}));
         configs[name] = json!({ "options": options });
         self
     }
@@ -121,7 +126,11 @@ impl Bench {
 
     /// Loads with the last good copies at hand.
     pub fn load_keeping(&self) -> Loaded {
-        load_keeping(&self.sources, &catalog(), &LastGood::in_state_dir(Some(&self.path("state"))))
+        load_keeping(
+            &self.sources,
+            &catalog(),
+            &LastGood::in_state_dir(Some(&self.path("state"))),
+        )
     }
 
     /// The messages, with the folder's name taken out.

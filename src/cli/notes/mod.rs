@@ -17,7 +17,7 @@ use serde_json::{Value, json};
 
 use super::Global;
 use crate::config;
-use crate::handlers::{World, catalog};
+use crate::handlers::catalog;
 use crate::notes::{Identity, Notes};
 use crate::outcome::{self, Refusal};
 use crate::wire::Facts;
@@ -130,11 +130,7 @@ pub fn run(args: &NotesArgs, global: &Global) -> ExitCode {
 }
 
 fn open(who: &Who, global: &Global) -> Result<Notes, Refusal> {
-    let world = World {
-        config_file: global.config.clone(),
-        notes_home: global.notes_home.clone(),
-        ..World::of_process()
-    };
+    let world = global.world();
     let cwd = who.cwd.clone().or_else(|| env::current_dir().ok()).unwrap_or_default();
     let facts = Facts {
         cwd: Some(cwd.to_string_lossy().into_owned()),

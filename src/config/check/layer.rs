@@ -88,7 +88,9 @@ impl Findings<'_> {
 
     fn is_of_another_version(&mut self) -> bool {
         let key = "schema_version";
-        let Some(version) = self.layer.value(key) else { return false };
+        let Some(version) = self.layer.value(key) else {
+            return false;
+        };
         if version.to_i128() == Some(1) {
             return false;
         }
@@ -146,7 +148,9 @@ impl Findings<'_> {
     }
 
     fn profiles(&mut self, key: &str, value: &Value) {
-        let Some(profiles) = self.as_table(key, value) else { return };
+        let Some(profiles) = self.as_table(key, value) else {
+            return;
+        };
         for (name, value) in profiles {
             let key = join(key, name);
             if let Some(overlay) = self.as_table(&key, value) {

@@ -132,7 +132,10 @@ fn rights(found: &mut Findings<'_>, key: &str, own: &Dict, row: &Row) {
         found.value(
             Code::NotAllowedHere,
             key,
-            format!("`{}` starts programs, and only your own hooks.toml may say which", row.run),
+            format!(
+                "`{}` starts programs, and only your own hooks.toml may say which",
+                row.run
+            ),
             "put the row into the hooks.toml of your config directory",
         );
     } else if let Some(reason) = found.layer.distrusted.clone() {
@@ -177,7 +180,11 @@ pub(super) fn meaning(found: &mut Findings<'_>, key: &str, row: &Row) {
 fn served(found: &mut Findings<'_>, key: &str, row: &Row, event: Event, handler: &HandlerInfo) {
     if !handler.events.contains(&event) {
         // Whichever of the two the layer has said is the one to change.
-        let said = if found.layer.has(&join(key, "run")) { "run" } else { "event" };
+        let said = if found.layer.has(&join(key, "run")) {
+            "run"
+        } else {
+            "event"
+        };
         found.value(
             Code::UnknownHandler,
             join(key, said),
@@ -241,7 +248,12 @@ fn fields(found: &mut Findings<'_>, key: &str, row: &Row, event: Event) {
         let known = || COMMON_FIELDS.iter().chain(fields_of(event)).map(|field| field.name);
         if !known().any(|name| name == field) {
             let message = format!("`{}` has no field `{}`", event.name(), shown(field));
-            found.name(Code::UnknownField, key, message, suggestion(field, known().collect::<Vec<_>>()));
+            found.name(
+                Code::UnknownField,
+                key,
+                message,
+                suggestion(field, known().collect::<Vec<_>>()),
+            );
             continue;
         }
         if field == "agent" {

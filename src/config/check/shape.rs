@@ -9,9 +9,9 @@ use figment::value::{Num, Value};
 use schemars::generate::SchemaSettings;
 use serde_json::Value as Json;
 
+use crate::config::Config;
 use crate::config::key::join;
 use crate::config::problem::{Code, listed, nearest, shown, suggestion};
-use crate::config::Config;
 
 /// A slip: the dotted key below the one that was asked about, the kind, what was found, what to do.
 pub(super) struct Slip {
@@ -82,7 +82,11 @@ fn property<'a>(schema: &'a Json, name: &str) -> Option<&'a Json> {
 /// The names that a table of this schema has.
 pub fn names(schema: &Json) -> Vec<&str> {
     let properties = schema.get("properties").and_then(Json::as_object);
-    properties.into_iter().flatten().map(|(name, _)| name.as_str()).collect()
+    properties
+        .into_iter()
+        .flatten()
+        .map(|(name, _)| name.as_str())
+        .collect()
 }
 
 /// Looks for slips in a value that stands at `key`.
@@ -143,9 +147,7 @@ fn fits(value: &Value, schema: &Json) -> bool {
         Value::Bool(..) => is_of(schema, "boolean"),
         Value::String(..) | Value::Char(..) => is_of(schema, "string"),
         Value::Num(_, Num::F32(_) | Num::F64(_)) => is_of(schema, "number") && in_range(value.to_num(), schema),
-        Value::Num(..) => {
-            (is_of(schema, "integer") || is_of(schema, "number")) && in_range(value.to_num(), schema)
-        }
+        Value::Num(..) => (is_of(schema, "integer") || is_of(schema, "number")) && in_range(value.to_num(), schema),
         _ => false,
     }
 }
@@ -168,9 +170,12 @@ fn in_range(number: Option<Num>, schema: &Json) -> bool {
 /// The least and the greatest whole number, as far as the schema or the type sets one.
 fn limits(schema: &Json) -> (Option<i128>, Option<i128>) {
     let limit = |word: &str| {
-        schema
-            .get(word)
-            .and_then(|limit| limit.as_i64().map(i128::from).or_else(|| limit.as_f64().map(|float| float as i128)))
+        schema.get(word).and_then(|limit| {
+            limit
+                .as_i64()
+                .map(i128::from)
+                .or_else(|| limit.as_f64().map(|float| float as i128))
+        })
     };
     let of_type = match schema.get("format").and_then(Json::as_str) {
         Some("uint8") => Some(i128::from(u8::MAX)),
@@ -264,7 +269,10 @@ pub fn describe(schema: &Json) -> String {
     if !named.is_empty() {
         return named.join(" or ");
     }
-    let variants = schema.get("anyOf").or_else(|| schema.get("oneOf")).and_then(Json::as_array);
+    let variants = schema
+        .get("anyOf")
+        .or_else(|| schema.get("oneOf"))
+        .and_then(Json::as_array);
     match variants {
         Some(variants) => variants.iter().map(describe).collect::<Vec<_>>().join(", or "),
         None => "any value".to_owned(),

@@ -18,10 +18,17 @@ pub(super) fn check(found: &mut Findings<'_>, table: &str, name: &str, value: &V
             || "`notesoup config show texts` lists them".to_owned(),
             |near| format!("did you mean `{near}`?"),
         );
-        found.name(Code::UnknownKey, key, format!("there is no text `{}`", shown(name)), help);
+        found.name(
+            Code::UnknownKey,
+            key,
+            format!("there is no text `{}`", shown(name)),
+            help,
+        );
         return;
     };
-    let Some(table) = found.as_table(&key, value) else { return };
+    let Some(table) = found.as_table(&key, value) else {
+        return;
+    };
     let before = found.problems.len();
     for (name, value) in table {
         let key = join(&key, name);
@@ -33,7 +40,12 @@ pub(super) fn check(found: &mut Findings<'_>, table: &str, name: &str, value: &V
             }
             ("pool", other) => {
                 let message = format!("found {}", shape::found(other));
-                found.value(Code::InvalidValue, key, message, "give a list of texts, also for one alone: `[\"…\"]`");
+                found.value(
+                    Code::InvalidValue,
+                    key,
+                    message,
+                    "give a list of texts, also for one alone: `[\"…\"]`",
+                );
             }
             ("add", Value::Bool(..)) => {}
             ("add", other) => {
@@ -73,7 +85,12 @@ fn shape_of_variant(found: &mut Findings<'_>, key: &str, variant: &Value) {
 fn meaning(found: &mut Findings<'_>, key: &str, text: &Text, pool: &Pool) {
     let pool_key = join(key, "pool");
     if pool.pool.is_empty() {
-        found.value(Code::EmptyPool, &pool_key, "the pool has no text", "give it one at least");
+        found.value(
+            Code::EmptyPool,
+            &pool_key,
+            "the pool has no text",
+            "give it one at least",
+        );
         return;
     }
     if pool.pool.iter().all(|variant| variant.weight() == 0) {

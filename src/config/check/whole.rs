@@ -64,7 +64,11 @@ fn same_order(config: &Config, layers: &[Layer]) -> Vec<(usize, Problem)> {
             at.rev().max_by_key(|(at, _)| *at).unwrap_or_default()
         };
         let (mine, others) = (said(id), said(other));
-        let ((at, key), other) = if others.0 > mine.0 { (others, id.as_str()) } else { (mine, other) };
+        let ((at, key), other) = if others.0 > mine.0 {
+            (others, id.as_str())
+        } else {
+            (mine, other)
+        };
         let Some(layer) = layers.get(at) else { continue };
         let problem = Problem::new(
             Code::DuplicateOrder,
@@ -84,7 +88,10 @@ fn free_orders(config: &Config, event: &str) -> String {
         .iter()
         .map(|(id, row)| format!("{} ({id})", row.order))
         .collect();
-    format!("give each live row of an event its own order; taken: {}", taken.join(", "))
+    format!(
+        "give each live row of an event its own order; taken: {}",
+        taken.join(", ")
+    )
 }
 
 /// A text whose variants are all of another language would be an empty one.
@@ -94,7 +101,11 @@ fn texts_without_a_voice(config: &Config, layers: &[Layer]) -> Vec<(usize, Probl
     let problem = |name: &String| {
         let key = join(&join("texts", name), "pool");
         let (language_at, pool_at) = (height(layers, "language"), height(layers, &key));
-        let (at, key) = if language_at > pool_at { (language_at, "language".to_owned()) } else { (pool_at, key) };
+        let (at, key) = if language_at > pool_at {
+            (language_at, "language".to_owned())
+        } else {
+            (pool_at, key)
+        };
         let layer = layers.get(at)?;
         let language = config.language.as_deref().unwrap_or("none");
         let problem = Problem::new(
@@ -126,7 +137,11 @@ pub(in crate::config) fn of_merge(error: &figment::Error, layers: &[Layer]) -> (
         Kind::InvalidType(found, expected) | Kind::InvalidValue(found, expected) => {
             (Code::InvalidValue, format!("found {found}"), format!("give {expected}"))
         }
-        other => (Code::InvalidValue, other.to_string(), "mend it, or take it out".to_owned()),
+        other => (
+            Code::InvalidValue,
+            other.to_string(),
+            "mend it, or take it out".to_owned(),
+        ),
     };
     let at = layers
         .iter()
