@@ -29,7 +29,7 @@ impl Calibration {
     /// `tokens` is the context's fill as the client gives it, where it does; `chars` the code points that the
     /// conversation has now.
     pub fn new(branch: &Branch, tokens: Option<u64>, chars: usize) -> Self {
-        let slope = slope(&branch.usage);
+        let slope = slope(&branch.usage).or_else(|| slope(&branch.older));
         let tokens_per_char = slope.unwrap_or(1.0 / CHARS_PER_TOKEN);
         let text = scale(chars, tokens_per_char);
         let computed = branch.usage.last().map(|last| {
@@ -75,11 +75,11 @@ fn scale(chars: usize, tokens_per_char: f64) -> u64 {
     (chars as f64 * tokens_per_char).round() as u64
 }
 
-/// Tokens per code point over all requests of the window.
+/// Tokens per code point over all these requests; `None` where they are too few, or not plausible.
 ///
 /// Only growth from one request to the next counts, and only where no image or document came between, since those cost
 /// tokens that no text explains.
-fn slope(points: &[UsagePoint]) -> Option<f64> {
+pub fn slope(points: &[UsagePoint]) -> Option<f64> {
     let (mut tokens, mut chars) = (0_u64, 0_usize);
     for pair in points.windows(2) {
         let [older, newer] = pair else { continue };
