@@ -18,7 +18,7 @@ const LETTER: f64 = 6.4;
 
 const STYLE: &str = "\
 :root{color-scheme:light dark;--ink:#1d2430;--dim:#667085;--paper:#fbfaf7;--card:#fff;--line:#e4e0d6;\
---cut:#d9654b;--protected:#3f7cac;--pinned:#4d9078;--stays:#a39a8a;--words:#8367a8;--fixed:#5b6472}\
+--cut:#c2513a;--protected:#3f7cac;--pinned:#4d9078;--stays:#a39a8a;--words:#8367a8;--fixed:#5b6472}\
 @media(prefers-color-scheme:dark){:root{--ink:#e7e4dc;--dim:#9aa3b2;--paper:#15181e;--card:#1d2128;--line:#313742}}\
 *{box-sizing:border-box}body{margin:0;padding:2.5rem 1.25rem;background:var(--paper);color:var(--ink);\
 font:15px/1.55 ui-sans-serif,system-ui,sans-serif}main{max-width:1040px;margin:0 auto}\
@@ -30,7 +30,7 @@ border:1px solid var(--line);border-radius:10px}svg text{font:11px ui-monospace,
 svg.fill text{fill:var(--dim)}rect.cell{stroke:var(--card);stroke-width:1.5}\
 .legend{display:flex;flex-wrap:wrap;gap:.4rem 1.1rem;margin:.6rem 0;font-size:.85rem;color:var(--dim)}\
 .legend i{display:inline-block;width:.8rem;height:.8rem;border-radius:3px;margin-right:.4rem;vertical-align:-1px}\
-.scroll{overflow-x:auto}table{border-collapse:collapse;width:100%;font-variant-numeric:tabular-nums}\
+.scroll{overflow-x:auto}.scroll svg{min-width:640px}table{border-collapse:collapse;width:100%;font-variant-numeric:tabular-nums}\
 th,td{text-align:left;padding:.35rem .7rem .35rem 0;border-bottom:1px solid var(--line);vertical-align:top}\
 th{color:var(--dim);font-weight:500;font-size:.85rem}td.n,th.n{text-align:right;white-space:nowrap}\
 td code{font:12.5px ui-monospace,monospace;overflow-wrap:anywhere}pre{white-space:pre-wrap;overflow-wrap:anywhere;\
@@ -148,7 +148,7 @@ struct Cell {
 fn treemap(out: &mut String, room: &[Room]) {
     let _ = write!(
         out,
-        "<svg viewBox=\"0 0 {WIDTH} {MAP_HEIGHT}\" role=\"img\" aria-label=\"Parts of the context by size\">"
+        "<div class=\"scroll\"><svg viewBox=\"0 0 {WIDTH} {MAP_HEIGHT}\" role=\"img\" aria-label=\"Parts of the context by size\">"
     );
     let sizes: Vec<f64> = room.iter().map(|part| part.before as f64).collect();
     let whole = Cell {
@@ -163,7 +163,7 @@ fn treemap(out: &mut String, room: &[Room]) {
     for (index, cell) in order.into_iter().zip(squarify(&sorted, whole)) {
         draw(out, &room[index], cell);
     }
-    out.push_str("</svg>");
+    out.push_str("</svg></div>");
 }
 
 fn draw(out: &mut String, part: &Room, cell: Cell) {
@@ -186,7 +186,7 @@ fn draw(out: &mut String, part: &Room, cell: Cell) {
         let share = 1.0 - part.after as f64 / part.before as f64;
         let _ = write!(
             out,
-            "<rect x=\"{x:.1}\" y=\"{y:.1}\" width=\"{width:.1}\" height=\"{:.1}\" fill=\"#fff\" fill-opacity=\".22\"/>",
+            "<rect x=\"{x:.1}\" y=\"{y:.1}\" width=\"{width:.1}\" height=\"{:.1}\" fill=\"#fff\" fill-opacity=\".15\"/>",
             height * share
         );
     }
@@ -275,7 +275,7 @@ fn fill(out: &mut String, points: &[u64], after: u64) {
     let y = |tokens: u64| FILL_HEIGHT - 22.0 - tokens as f64 / most * (FILL_HEIGHT - 36.0);
     let _ = write!(
         out,
-        "<svg class=\"fill\" viewBox=\"0 0 {WIDTH} {FILL_HEIGHT}\" role=\"img\" aria-label=\"Tokens of each request\">"
+        "<div class=\"scroll\"><svg class=\"fill\" viewBox=\"0 0 {WIDTH} {FILL_HEIGHT}\" role=\"img\" aria-label=\"Tokens of each request\">"
     );
     let line: Vec<String> = points
         .iter()
@@ -301,7 +301,7 @@ fn fill(out: &mut String, points: &[u64], after: u64) {
     );
     let _ = write!(
         out,
-        "<text x=\"10\" y=\"{0:.1}\">first request: {1}</text><text x=\"{2:.1}\" y=\"{0:.1}\" text-anchor=\"end\">request {3}: {4}</text></svg>",
+        "<text x=\"10\" y=\"{0:.1}\">first request: {1}</text><text x=\"{2:.1}\" y=\"{0:.1}\" text-anchor=\"end\">request {3}: {4}</text></svg></div>",
         FILL_HEIGHT - 7.0,
         short(points[0]),
         WIDTH - 10.0,

@@ -262,6 +262,9 @@ fn estimate(report: &Report) -> &'static str {
 }
 
 fn tokens(count: u64) -> String {
+    if count == 1 {
+        return "1 token".to_owned();
+    }
     format!("{} tokens", short(count))
 }
 
