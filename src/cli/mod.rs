@@ -9,6 +9,7 @@ mod hook;
 mod install;
 mod log;
 mod notes;
+mod prune;
 mod steps;
 mod uninstall;
 
@@ -59,6 +60,7 @@ enum Command {
     Uninstall(uninstall::UninstallArgs),
     Doctor(doctor::DoctorArgs),
     Notes(Box<notes::NotesArgs>),
+    Prune(prune::PruneArgs),
     Dream(dream::DreamArgs),
     Completions(completions::CompletionsArgs),
     Man(completions::ManArgs),
@@ -78,6 +80,7 @@ pub fn main() -> ExitCode {
         Command::Uninstall(args) => uninstall::run(&args),
         Command::Doctor(args) => doctor::run(&args, &global),
         Command::Notes(args) => notes::run(&args, &global),
+        Command::Prune(args) => prune::run(&args, &global),
         Command::Dream(args) => dream::run(&args, &global),
         Command::Completions(args) => completions::run_completions(&args),
         Command::Man(args) => completions::run_man(&args),
