@@ -406,8 +406,10 @@ function startLine(program: string, message: string, timeoutMs: number): string 
   return `${program} cannot be started: ${firstLine(message)}`
 }
 
+/** What an error says, without the name of the call that it came from. */
 function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error)
+  const message = error instanceof Error ? error.message : String(error)
+  return message.replace(/^notesoup: (\$\.session\.compact: )?/, '')
 }
 
 /** Counts a failure and says why, once; after too many in a row the program is left alone until the next prompt. */

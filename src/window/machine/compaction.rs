@@ -230,7 +230,7 @@ enum Rejection {
 /// By the client's own words; its rejections have no codes.
 fn classify(error: &str) -> Rejection {
     let error = error.to_ascii_lowercase();
-    if error.contains("turn is running") {
+    if error.contains("turn is running") || error.contains("between turns") {
         Rejection::TurnRuns
     } else if error.contains("abort") {
         Rejection::Aborted
@@ -294,6 +294,12 @@ mod tests {
     fn the_clients_rejections_are_told_apart() {
         let running = "$.session.compact: a turn is running (abc); the conversation compacts between turns, so call it from turn.complete or later";
         assert_eq!(classify(running), Rejection::TurnRuns);
+        for running in [
+            "a turn is in flight; the conversation compacts between turns",
+            "an external turn is driving the conversation; it compacts between turns",
+        ] {
+            assert_eq!(classify(running), Rejection::TurnRuns, "{running}");
+        }
         let off = "$.session.compact: compaction is switched off in this session (DISABLE_COMPACT), for /compact and plugins alike";
         assert_eq!(classify(off), Rejection::SwitchedOff);
         assert_eq!(classify("aborted"), Rejection::Aborted);
