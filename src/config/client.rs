@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 
 use figment::value::{Dict, Value};
+use schemars::JsonSchema;
 
 use super::document::value_of_text;
 use super::key;
@@ -27,6 +28,82 @@ pub const RESERVED_VARIABLES: &[&str] = &[
     "XDG_DATA_HOME",
     "HOME",
 ];
+
+/// The `notesoup` object of the client's settings.
+#[derive(Debug, Default, JsonSchema)]
+#[schemars(rename_all = "camelCase", deny_unknown_fields)]
+#[expect(dead_code, reason = "documents what `layers` reads key by key, so that one bad value takes no other with it")]
+pub struct SettingsObject {
+    /// How far below the client's own automatic compaction the window is started fresh, in tokens; 8192 where no layer
+    /// says otherwise.
+    #[schemars(range(min = 1), extend("examples" = [8192]))]
+    reset_margin_tokens: Option<u64>,
+    /// How far below that reset the model is warned, in tokens; 16384 where no layer says otherwise.
+    #[schemars(range(min = 1), extend("examples" = [16384]))]
+    warning_runway_tokens: Option<u64>,
+}
+
+/// The options of this plugin, as `/config` shows them. One that is empty is not set.
+#[derive(Debug, Default, JsonSchema)]
+#[schemars(rename_all = "camelCase")]
+#[expect(dead_code, reason = "documents what `layers` reads key by key, so that one bad value takes no other with it")]
+pub struct PluginOptions {
+    /// What a compaction does: the name of a profile.
+    #[schemars(extend("examples" = ["both", "notesoup", "compact-shaper"]))]
+    profile: Option<String>,
+    /// How far below the client's own automatic compaction the window is started fresh, in tokens.
+    #[schemars(with = "Unset<Positive>", extend("examples" = [8192]))]
+    reset_margin_tokens: (),
+    /// How far below that reset the model is warned, in tokens.
+    #[schemars(with = "Unset<Positive>", extend("examples" = [16384]))]
+    warning_runway_tokens: (),
+    /// How many of the newest messages /compact prune never cuts.
+    #[schemars(with = "Unset<NotNegative>", extend("examples" = [6]))]
+    preserve_recent_messages: (),
+    /// How many characters of a cut tool output stay.
+    #[schemars(with = "Unset<NotNegative>", extend("examples" = [300]))]
+    keep_head_chars: (),
+}
+
+/// The options of the older plugin compact-shaper, which go on to count.
+#[derive(Debug, Default, JsonSchema)]
+#[schemars(rename_all = "camelCase")]
+#[expect(dead_code, reason = "documents what `layers` reads key by key, so that one bad value takes no other with it")]
+pub struct OlderOptions {
+    /// How many of the newest messages /compact prune never cuts.
+    #[schemars(with = "Unset<NotNegative>", extend("examples" = [6]))]
+    preserve_recent_messages: (),
+    /// How many characters of a cut tool output stay.
+    #[schemars(with = "Unset<NotNegative>", extend("examples" = [300]))]
+    keep_head_chars: (),
+}
+
+/// A number, or the empty text that stands for none.
+#[derive(JsonSchema)]
+#[schemars(untagged, inline)]
+#[expect(dead_code, reason = "a shape for the schema")]
+enum Unset<T> {
+    Set(T),
+    Empty(Empty),
+}
+
+#[derive(JsonSchema)]
+#[schemars(inline)]
+#[expect(dead_code, reason = "a shape for the schema")]
+enum Empty {
+    #[schemars(rename = "")]
+    Empty,
+}
+
+#[derive(JsonSchema)]
+#[schemars(inline, transparent)]
+#[expect(dead_code, reason = "a shape for the schema")]
+struct Positive(#[schemars(range(min = 1))] u64);
+
+#[derive(JsonSchema)]
+#[schemars(inline, transparent)]
+#[expect(dead_code, reason = "a shape for the schema")]
+struct NotNegative(u64);
 
 /// The options that the client knows by name, and the keys they set. `min` is the least number.
 struct OptionKey {

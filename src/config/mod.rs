@@ -27,7 +27,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 pub use check::{Catalog, HandlerInfo};
-pub use client::RESERVED_VARIABLES;
+pub use client::{OlderOptions, PluginOptions, RESERVED_VARIABLES, SettingsObject};
 pub use document::Document;
 pub use last_good::LastGood;
 pub use layer::{Layer, LayerKind};

@@ -128,6 +128,20 @@ pub fn catalog() -> Catalog<'static> {
     Catalog { handlers: INFOS }
 }
 
+/// The schemas of the options, by handler, of those that take any.
+pub fn option_schemas() -> Vec<(&'static str, Value)> {
+    vec![(veto::HANDLER.name, schemars::schema_for!(veto::Options).to_value())]
+}
+
+/// Every tool that a row can register, whether it is live or not.
+pub fn all_tools() -> Vec<ToolSpec> {
+    let mut registrations = Registrations::default();
+    for handler in ALL {
+        (handler.registers)(&mut registrations);
+    }
+    registrations.tools
+}
+
 /// One event on its way through a row.
 #[derive(Debug)]
 pub struct Call<'a> {

@@ -5,3 +5,4 @@
 mod support;
 
 mod support_works;
+mod window;

@@ -5,3 +5,4 @@ mod support;
 mod bad_input;
 mod last_good;
 mod layers;
+mod schemas;

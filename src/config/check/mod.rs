@@ -3,7 +3,7 @@
 
 mod layer;
 mod row;
-pub(super) mod shape;
+pub mod shape;
 mod text;
 mod whole;
 
