@@ -9,6 +9,7 @@ mod hook;
 mod install;
 mod log;
 mod notes;
+mod schema;
 mod steps;
 mod uninstall;
 
@@ -60,6 +61,7 @@ enum Command {
     Doctor(doctor::DoctorArgs),
     Notes(Box<notes::NotesArgs>),
     Dream(dream::DreamArgs),
+    Schema(schema::SchemaArgs),
     Completions(completions::CompletionsArgs),
     Man(completions::ManArgs),
 }
@@ -79,6 +81,7 @@ pub fn main() -> ExitCode {
         Command::Doctor(args) => doctor::run(&args, &global),
         Command::Notes(args) => notes::run(&args, &global),
         Command::Dream(args) => dream::run(&args, &global),
+        Command::Schema(args) => schema::run(&args),
         Command::Completions(args) => completions::run_completions(&args),
         Command::Man(args) => completions::run_man(&args),
     }
