@@ -100,9 +100,14 @@ export function withSession(stored: Stored | undefined, id: string): { process: 
   return { process, session }
 }
 
-/** A main turn begins: the breaker lets the program have another try. */
+/** A main turn begins. */
 export function turnStarted(session: SessionRecord, turnId: string): SessionRecord {
-  return { ...session, turn: { ...session.turn, running: true, id: turnId }, failures: 0 }
+  return { ...session, turn: { ...session.turn, running: true, id: turnId } }
+}
+
+/** The person wrote something: a program that was left alone gets one more try, and no more, since each may cost seconds. */
+export function prompted(session: SessionRecord): SessionRecord {
+  return session.failures < BREAKER_LIMIT ? session : { ...session, failures: BREAKER_LIMIT - 1 }
 }
 
 /** A main turn ended. The next one may have started already, so only its own id is cleared. */

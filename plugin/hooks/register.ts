@@ -8,7 +8,7 @@ import type { EngineInterface, PluginOptions, Register } from 'claude-code'
 import { envNames, pickBreakdown, pickMerged, pickOlderPlugin } from './facts'
 import { rebuild } from './rebuild'
 import type { ProcessRecord, SessionRecord, SettingsFacts, Stored } from './record'
-import { BREAKER_LIMIT, answered, changesState, failed, planned, storedOf, turnEnded, turnStarted, withSaid, withSession } from './record'
+import { BREAKER_LIMIT, answered, changesState, failed, planned, prompted, storedOf, turnEnded, turnStarted, withSaid, withSession } from './record'
 import type { Answer, Effect, Outcome, Parsed, Plan, PlannedCommand, PlannedTool, Reply } from './wire'
 import { WIRE_VERSION, firstLine, parseOutput, planOf, replyOf, wakes } from './wire'
 
@@ -84,7 +84,7 @@ export const register: Register = (on, options) => {
   on('classic.UserPromptSubmit', async ($, e, next) => {
     const result = await next(e)
     await bind($, e)
-    await change($, e.session_id, session => ({ ...session, failures: 0 }))
+    await change($, e.session_id, prompted)
     if (result.block !== undefined || result.preventContinuation === true) return result
     const told = await ask($, { options, event: 'classic.UserPromptSubmit', e, sessionId: e.session_id, agentId: e.agent_id, origin: originOf(next.origin), signal: next.signal, depth: 0 })
     return told.answer?.kind === 'context' ? { ...result, additionalContext: [...(result.additionalContext ?? []), ...told.answer.texts] } : result
@@ -110,7 +110,7 @@ export const register: Register = (on, options) => {
     const id = await $.session.id()
     const agentId = agentOf(e)
     if (agentId === undefined) {
-      await change($, id, session => turnStarted(session, e.turnId))
+      await change($, id, session => prompted(turnStarted(session, e.turnId)))
       await ensurePlan($, options, id, 'again')
     }
     await ask($, { options, event: 'turn.start', e, sessionId: id, agentId, origin: originOf(next.origin), signal: next.signal, depth: 0 })
@@ -160,7 +160,7 @@ export const register: Register = (on, options) => {
     const { process } = await load($, id)
     // The person, or another plugin, may have a command of that name.
     if (!process.commands.includes(e.command)) return next(e)
-    await change($, id, session => ({ ...session, failures: 0 }))
+    await change($, id, prompted)
     const told = await ask($, { options, event: 'command.run', e, sessionId: id, origin: originOf(next.origin), signal: next.signal, depth: 0 })
     if (told.answer?.kind === 'lines') return show($, told.answer.lines)
     if (told.trouble !== undefined) return show($, [`/${e.command} cannot run: ${told.trouble}`])

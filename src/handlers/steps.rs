@@ -57,9 +57,23 @@ fn choose_paragraph(call: &mut Call<'_>) -> usize {
 }
 
 /// What the courier has to watch for, in this state.
+///
+/// A plan may be asked for before the session's start was heard: its marks are watched all the same, since the event
+/// that crosses one binds the session.
 pub(super) fn watch(config: &Config, facts: &Facts, state: &machine::State) -> Watch {
     let told = Told::of(config, facts);
-    machine::watch(state, &told.ctx(facts, "", 0))
+    let ctx = told.ctx(facts, "", 0);
+    match &facts.session_id {
+        Some(session_id) if state.needs_binding(Some(session_id)) => {
+            let window = machine::Window::new(WindowId::new(session_id, 0));
+            let state = machine::State {
+                window: Some(window),
+                ..machine::State::default()
+            };
+            machine::watch(&state, &ctx)
+        }
+        _ => machine::watch(state, &ctx),
+    }
 }
 
 /// How the marks come about in this session.

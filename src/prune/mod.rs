@@ -39,7 +39,7 @@ pub use protect::Why;
 pub use report::{
     CutFigures, Kept, Material, ProtectedFigures, Report, Share, Target, ToolFigures, Verdict, message_chars,
 };
-pub use rows::{Branch, Insert, InsertKind, Media, Provenance, Row, RowFacts, UsagePoint};
+pub use rows::{Branch, Insert, InsertKind, Media, Provenance, Row, RowFacts, UsagePoint, frame};
 pub use supersede::Stale;
 pub use text::Text;
 pub use thread::{Call, LeftOut, Message, OPENING, Restored, Thread, Words};

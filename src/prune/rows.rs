@@ -58,6 +58,9 @@ pub struct RowFacts {
     pub provenance: Provenance,
     /// What is in it beside text.
     pub media: Media,
+    /// Which prompt its turn began with: the same number for the same prompt. None where the row does not say, as that
+    /// of a response.
+    pub prompt: Option<usize>,
 }
 
 /// What a restored row is.
@@ -99,6 +102,8 @@ pub struct Row {
     pub chars: usize,
     /// The response's id.
     pub message_id: Option<String>,
+    /// The id of the prompt that its turn began with; the client writes it into prompts and results.
+    pub prompt_id: Option<String>,
     /// Input tokens of the request that the response answers: new, read from the cache, and written to it.
     pub input_tokens: Option<u64>,
     /// The row as the event would carry it; only when asked for.
@@ -139,6 +144,7 @@ impl Branch {
             .filter_map(|(index, entry)| Some((entry.handle.as_ref()?.as_str(), index)))
             .collect();
         let mut branch = Self::default();
+        let mut prompts = HashMap::new();
         let mut before = 0;
         let mut response = None;
         for row in rows {
@@ -165,11 +171,16 @@ impl Branch {
             }
             branch.chars += row.chars;
             branch.media.add(row.media);
+            let prompt = row.prompt_id.as_deref().map(|id| {
+                let next = prompts.len();
+                *prompts.entry(id).or_insert(next)
+            });
             branch.facts.insert(
                 row.uuid.clone(),
                 RowFacts {
                     provenance: row.provenance,
                     media: row.media,
+                    prompt,
                 },
             );
         }

@@ -48,149 +48,155 @@ impl Beside {
     }
 }
 
-fn fills() -> impl Strategy<Value = Option<f64>> {
-    prop_oneof![
-        1 => Just(None),
-        3 => Just(Some(100.0)),
-        3 => Just(Some(850.0)),
-        4 => Just(Some(950.0)),
-    ]
+/// Three thousand sequences, or as many as `PROPTEST_CASES` asks for.
+fn cases() -> ProptestConfig {
+    let default = ProptestConfig::default();
+    ProptestConfig {
+        cases: default.cases.max(3000),
+        failure_persistence: None,
+        ..default
+    }
 }
 
-fn switches() -> impl Strategy<Value = Switches> {
-    prop_oneof![
-        8 => Just(Switches::ALL),
-        1 => Just(Switches { veto_manual: false, ..Switches::ALL }),
-        1 => Just(Switches { close_out: false, ..Switches::ALL }),
-        1 => Just(Switches::NONE),
-    ]
+/// A number, drawn and taken apart into choices. Drawing one number an event is many times cheaper than a tree of
+/// strategies, and thousands of sequences count for more here than the smallest failing one.
+struct Dice(u64);
+
+impl Dice {
+    /// One of `0..sides`.
+    fn roll(&mut self, sides: u64) -> u64 {
+        let rolled = self.0 % sides;
+        self.0 /= sides;
+        rolled
+    }
+
+    /// One of these.
+    fn pick<T: Clone>(&mut self, of: &[T]) -> T {
+        let index = self.roll(of.len() as u64) as usize;
+        of[index].clone()
+    }
+
+    /// True once in so many.
+    fn once_in(&mut self, sides: u64) -> bool {
+        self.roll(sides) == 0
+    }
 }
 
-fn besides() -> impl Strategy<Value = Beside> {
-    (
-        prop_oneof![1 => Just(MarksNow::Absent), 2 => Just(MarksNow::NotAsked), 9 => Just(MarksNow::Are(MARKS))],
-        fills(),
-        switches(),
-        0..6_u64,
-        any::<bool>(),
-        prop::bool::weighted(0.2),
-        prop::bool::weighted(0.05),
-        0..9_usize,
-    )
-        .prop_map(
-            |(marks, fill, switches, completed, running, headless, disabled, choice)| Beside {
-                marks,
-                fill,
-                switches,
-                completed,
-                running,
-                headless,
-                disabled,
-                choice,
+const FILLS: [Option<f64>; 4] = [Some(950.0), Some(850.0), Some(100.0), None];
+
+fn beside(dice: &mut Dice) -> Beside {
+    let switches = match dice.roll(11) {
+        0 => Switches {
+            veto_manual: false,
+            ..Switches::ALL
+        },
+        1 => Switches {
+            close_out: false,
+            ..Switches::ALL
+        },
+        2 => Switches::NONE,
+        _ => Switches::ALL,
+    };
+    let marks = match dice.roll(12) {
+        0 => MarksNow::Absent,
+        1 | 2 => MarksNow::NotAsked,
+        _ => MarksNow::Are(MARKS),
+    };
+    Beside {
+        marks,
+        fill: dice.pick(&FILLS),
+        switches,
+        completed: dice.roll(6),
+        running: dice.once_in(2),
+        headless: dice.once_in(5),
+        disabled: dice.once_in(20),
+        choice: dice.roll(9) as usize,
+    }
+}
+
+fn standing(dice: &mut Dice) -> Standing {
+    let seen = [Seen::default(), Seen::ON_BRANCH, Seen::OFF_BRANCH];
+    Standing {
+        boundaries: dice.roll(4) as u32,
+        marker: match dice.roll(5) {
+            0 => None,
+            ordinal => Some(format!("claude:s:{}", ordinal - 1)),
+        },
+        marker_is_live: dice.once_in(2),
+        highest_in_file: dice.roll(5) as u32,
+        warned: dice.pick(&seen),
+        closed_out: dice.pick(&seen),
+    }
+}
+
+fn input(dice: &mut Dice) -> Input {
+    let turns = [None, Some("t1".to_owned()), Some("t2".to_owned())];
+    match dice.roll(32) {
+        0 | 1 => Input::SessionBound {
+            by: match dice.roll(10) {
+                0 => BoundBy::Startup,
+                1 => BoundBy::Resume,
+                2 => BoundBy::Clear,
+                3 => BoundBy::Lazy,
+                _ => BoundBy::Compact,
             },
-        )
-}
-
-fn seen() -> impl Strategy<Value = Seen> {
-    prop_oneof![Just(Seen::default()), Just(Seen::ON_BRANCH), Just(Seen::OFF_BRANCH)]
-}
-
-fn standings() -> impl Strategy<Value = Standing> {
-    (
-        0..4_u32,
-        prop::option::of(0..4_u32),
-        any::<bool>(),
-        0..5_u32,
-        seen(),
-        seen(),
-    )
-        .prop_map(
-            |(boundaries, marker, marker_is_live, highest_in_file, warned, closed_out)| Standing {
-                boundaries,
-                marker: marker.map(|ordinal| format!("claude:s:{ordinal}")),
-                marker_is_live,
-                highest_in_file,
-                warned,
-                closed_out,
-            },
-        )
-}
-
-fn ids() -> impl Strategy<Value = String> {
-    prop_oneof![
-        (1..8_u64).prop_map(|n| format!("reset-{n}")),
-        (1..8_u64).prop_map(|n| format!("close-out-{n}")),
-    ]
-}
-
-fn turn_ids() -> impl Strategy<Value = Option<String>> {
-    prop::option::of(prop_oneof![Just("t1".to_owned()), Just("t2".to_owned())])
-}
-
-fn ends() -> impl Strategy<Value = TurnEnd> {
-    prop_oneof![3 => Just(TurnEnd::Answer), 1 => Just(TurnEnd::Aborted), 1 => Just(TurnEnd::Failed)]
-}
-
-fn inputs() -> impl Strategy<Value = Input> {
-    let bound_by = prop_oneof![
-        1 => Just(BoundBy::Startup),
-        1 => Just(BoundBy::Resume),
-        1 => Just(BoundBy::Clear),
-        1 => Just(BoundBy::Lazy),
-        6 => Just(BoundBy::Compact),
-    ];
-    let triggers = prop_oneof![
-        Just(Trigger::Manual),
-        Just(Trigger::Auto),
-        Just(Trigger::Plugin),
-        Just(Trigger::Precompute)
-    ];
-    let words = prop::option::of(prop_oneof![
-        Just("notesoup-reset n".to_owned()),
-        Just("notesoup-reset other".to_owned()),
-        Just("prune".to_owned()),
-    ]);
-    let errors = prop_oneof![
-        Just("a turn is running (t)"),
-        Just("aborted"),
-        Just("not available in a headless session"),
-        Just("anything"),
-        Just("compaction is switched off in this session"),
-    ];
-    prop_oneof![
-        2 => (bound_by, standings(), prop::option::of(any::<bool>())).prop_map(|(by, standing, ours)| {
-            Input::SessionBound { by, session_id: "s".to_owned(), standing, ours }
-        }),
-        1 => standings().prop_map(|standing| Input::Reconciled { standing }),
-        1 => Just(Input::BootFailed { reason: "r".to_owned() }),
-        2 => Just(Input::PromptSubmitted),
-        2 => (turn_ids(), any::<bool>()).prop_map(|(id, closes)| Input::TurnStarted {
-            id,
-            text: if closes { CLOSE_OUT_TAG.to_owned() } else { "go".to_owned() },
-        }),
-        3 => Just(Input::ToolBatch),
-        4 => Just(Input::Stop),
-        4 => (turn_ids(), ends()).prop_map(|(id, end)| Input::TurnCompleted { id, end }),
-        3 => Just(Input::Measured),
-        3 => (triggers, words, prop::bool::weighted(0.8)).prop_map(|(trigger, instructions, ours)| Input::CompactAsked {
-            trigger,
-            instructions,
-            origin: Some(if ours { PLUGIN } else { "other" }.to_owned()),
-        }),
-        1 => Just(Input::ResetUnbuildable { reason: "r".to_owned() }),
-        3 => (ids(), prop::option::of(errors), prop::bool::weighted(0.2)).prop_map(|(id, error, skip)| {
+            session_id: "s".to_owned(),
+            standing: standing(dice),
+            ours: dice.pick(&[None, Some(true), Some(false)]),
+        },
+        2 => Input::Reconciled {
+            standing: standing(dice),
+        },
+        3 => Input::BootFailed { reason: "r".to_owned() },
+        4 | 5 => Input::PromptSubmitted,
+        6 | 7 => Input::TurnStarted {
+            id: dice.pick(&turns),
+            text: dice.pick(&[CLOSE_OUT_TAG, "go"]).to_owned(),
+        },
+        8..=10 => Input::ToolBatch,
+        11..=14 => Input::Stop,
+        15..=18 => Input::TurnCompleted {
+            id: dice.pick(&turns),
+            end: dice.pick(&[TurnEnd::Answer, TurnEnd::Answer, TurnEnd::Aborted, TurnEnd::Failed]),
+        },
+        19..=21 => Input::Measured,
+        22..=24 => Input::CompactAsked {
+            trigger: dice.pick(&[Trigger::Manual, Trigger::Auto, Trigger::Plugin, Trigger::Precompute]),
+            instructions: dice
+                .pick(&[
+                    None,
+                    Some("notesoup-reset n"),
+                    Some("notesoup-reset other"),
+                    Some("prune"),
+                ])
+                .map(str::to_owned),
+            origin: Some(dice.pick(&[PLUGIN, PLUGIN, PLUGIN, "other"]).to_owned()),
+        },
+        25 => Input::ResetUnbuildable { reason: "r".to_owned() },
+        26..=28 => {
+            let error = dice.pick(&[
+                None,
+                None,
+                None,
+                Some("a turn is running (t)"),
+                Some("aborted"),
+                Some("not available in a headless session"),
+                Some("anything"),
+                Some("compaction is switched off in this session"),
+            ]);
             Input::EffectSettled {
-                id,
+                id: format!("{}-{}", dice.pick(&["reset", "close-out"]), 1 + dice.roll(7)),
                 ok: error.is_none(),
                 error: error.map(str::to_owned),
-                skip: skip.then(|| "r".to_owned()),
+                skip: dice.once_in(5).then(|| "r".to_owned()),
             }
-        }),
-        2 => prop_oneof![Just(""), Just("cancel"), Just("now")]
-            .prop_map(|args| Input::FreshWindowCommand { args: args.to_owned() }),
-        1 => Just(Input::FreshWindowTool),
-        1 => Just(Input::Reloaded),
-    ]
+        }
+        29 => Input::FreshWindowCommand {
+            args: dice.pick(&["", "", "cancel", "now"]).to_owned(),
+        },
+        30 => Input::FreshWindowTool,
+        _ => Input::Reloaded,
+    }
 }
 
 fn says_something(out: &[Output]) -> bool {
@@ -319,20 +325,20 @@ fn check_requests(before: &State, after: &State, input: &Input, out: &[Output]) 
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 1000, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(cases())]
 
     #[test]
-    fn events_in_any_order_keep_the_laws(events in vec((inputs(), besides()), 1..50)) {
+    fn events_in_any_order_keep_the_laws(numbers in vec(any::<(u64, u64)>(), 1..60)) {
         let start = Input::SessionBound {
             by: BoundBy::Startup,
             session_id: "s".to_owned(),
             standing: Standing::default(),
             ours: None,
         };
-        let beside = events[0].1.clone();
-        let mut state = step(State::default(), &start, &beside.ctx("n")).0;
-        for (input, beside) in &events {
-            state = check_step(state, input, beside)?;
+        let first = beside(&mut Dice(numbers[0].0));
+        let mut state = step(State::default(), &start, &first.ctx("n")).0;
+        for (what, told) in &numbers {
+            state = check_step(state, &input(&mut Dice(*what)), &beside(&mut Dice(*told)))?;
         }
         let raw = state.to_value().to_string();
         prop_assert!(raw.len() < 2048, "the state is small: {}", raw);
@@ -380,32 +386,32 @@ enum Fate {
     Lost,
 }
 
-fn fates() -> impl Strategy<Value = Fate> {
-    prop_oneof![
-        4 => Just(Fate::Done),
-        1 => Just(Fate::DoneToldAhead),
-        1 => Just(Fate::Skipped),
-        1 => Just(Fate::Interrupted),
-        1 => Just(Fate::Failed),
-        1 => Just(Fate::Unbuildable),
-        1 => Just(Fate::Replaced),
-        1 => Just(Fate::Lost),
-    ]
+fn fate(dice: &mut Dice) -> Fate {
+    match dice.roll(11) {
+        0 => Fate::DoneToldAhead,
+        1 => Fate::Skipped,
+        2 => Fate::Interrupted,
+        3 => Fate::Failed,
+        4 => Fate::Unbuildable,
+        5 => Fate::Replaced,
+        6 => Fate::Lost,
+        _ => Fate::Done,
+    }
 }
 
-fn moves() -> impl Strategy<Value = Move> {
-    prop_oneof![
-        6 => Just(Move::Prompt),
-        4 => fills().prop_map(Move::Batch),
-        6 => fills().prop_map(Move::End),
-        1 => prop_oneof![Just(TurnEnd::Aborted), Just(TurnEnd::Failed)].prop_map(Move::BreakOff),
-        2 => prop_oneof![4 => Just(""), 1 => Just("cancel")].prop_map(Move::Command),
-        1 => Just(Move::Tool),
-        7 => fates().prop_map(Move::Settle),
-        1 => fates().prop_map(Move::Auto),
-        1 => Just(Move::Summary),
-        1 => Just(Move::Reload),
-    ]
+fn next_move(dice: &mut Dice) -> Move {
+    match dice.roll(30) {
+        0..=5 => Move::Prompt,
+        6..=9 => Move::Batch(dice.pick(&FILLS)),
+        10..=15 => Move::End(dice.pick(&FILLS)),
+        16 => Move::BreakOff(dice.pick(&[TurnEnd::Aborted, TurnEnd::Failed])),
+        17 | 18 => Move::Command(dice.pick(&["", "", "", "", "cancel"])),
+        19 => Move::Tool,
+        20..=26 => Move::Settle(fate(dice)),
+        27 => Move::Auto(fate(dice)),
+        28 => Move::Summary,
+        _ => Move::Reload,
+    }
 }
 
 #[derive(Debug, Clone)]
@@ -716,16 +722,15 @@ impl World {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 1500, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(cases())]
 
     #[test]
     fn a_client_that_does_as_it_likes_gets_each_reset_once(
-        headless in prop::bool::weighted(0.2),
-        what in vec(moves(), 1..60),
+        numbers in vec(any::<u64>(), 1..80),
     ) {
-        let mut world = World::new(headless);
-        for what in &what {
-            world.play(what)?;
+        let mut world = World::new(numbers[0] % 5 == 0);
+        for number in &numbers {
+            world.play(&next_move(&mut Dice(*number)))?;
             world.check()?;
         }
         // When all goes well for a while, what was asked for is there. Above the mark, since a mark that is no longer
