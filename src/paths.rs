@@ -3,7 +3,7 @@
 //! Only this module reads the variables that name folders, so that a test can say where everything goes.
 
 use std::env;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// The person's home folder, or `None` when `HOME` is unset or empty.
 pub fn home() -> Option<PathBuf> {
@@ -24,24 +24,6 @@ pub fn config_dir() -> Option<PathBuf> {
 /// `$XDG_DATA_HOME/notesoup`, by default `~/.local/share/notesoup`: the installed plugin and program.
 pub fn data_dir() -> Option<PathBuf> {
     xdg("XDG_DATA_HOME", ".local/share")
-}
-
-/// The folder of all notes: `flag` (a command line option), else `NOTESOUP_HOME`, else `config` (`notes.home`), else
-/// `PI_NOTES_HOME`, else `~/.agents/notes`. A leading `~/` means the person's home folder. `None` when nothing names
-/// one and there is no home folder.
-pub fn notes_home(flag: Option<&Path>, config: Option<&Path>) -> Option<PathBuf> {
-    let chosen = flag
-        .map(Path::to_path_buf)
-        .or_else(|| folder("NOTESOUP_HOME"))
-        .or_else(|| config.map(Path::to_path_buf))
-        .or_else(|| folder("PI_NOTES_HOME"));
-    match chosen {
-        Some(path) => match path.strip_prefix("~") {
-            Ok(below) => home().map(|home| home.join(below)),
-            Err(_) => Some(path),
-        },
-        None => home().map(|home| home.join(".agents/notes")),
-    }
 }
 
 fn xdg(variable: &str, below_home: &str) -> Option<PathBuf> {

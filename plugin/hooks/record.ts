@@ -23,6 +23,9 @@ export type ProcessRecord = {
   isHeadless: boolean | null
   /** The tools and commands that are registered, as one string to compare. */
   registered: string
+  /** The names that are ours: commands without the slash, tools as the model calls them. */
+  commands: string[]
+  tools: string[]
   /** Names of ours that were refused. */
   taken: string[]
 }
@@ -92,14 +95,19 @@ export function freshSession(id: string): SessionRecord {
 
 /** What stands, with this session in it. Another session's record is dropped: one conversation runs at a time. */
 export function withSession(stored: Stored | undefined, id: string): { process: ProcessRecord; session: SessionRecord } {
-  const process = stored?.process ?? { isBound: false, isHeadless: null, registered: '', taken: [] }
+  const process = stored?.process ?? { isBound: false, isHeadless: null, registered: '', commands: [], tools: [], taken: [] }
   const session = stored?.session?.id === id ? stored.session : freshSession(id)
   return { process, session }
 }
 
-/** A main turn begins: the breaker lets the program have another try. */
+/** A main turn begins. */
 export function turnStarted(session: SessionRecord, turnId: string): SessionRecord {
-  return { ...session, turn: { ...session.turn, running: true, id: turnId }, failures: 0 }
+  return { ...session, turn: { ...session.turn, running: true, id: turnId } }
+}
+
+/** The person wrote something: a program that was left alone gets one more try, and no more, since each may cost seconds. */
+export function prompted(session: SessionRecord): SessionRecord {
+  return session.failures < BREAKER_LIMIT ? session : { ...session, failures: BREAKER_LIMIT - 1 }
 }
 
 /** A main turn ended. The next one may have started already, so only its own id is cleared. */

@@ -141,7 +141,12 @@ impl Page<'_> {
     }
 
     fn shelf(&self, shelf: &Shelf, lines: usize, room: usize, text: &mut String) {
-        let Shelf { home, address, .. } = shelf;
+        let home = &shelf.home;
+        let address = if shelf.address.is_empty() {
+            "*.md"
+        } else {
+            shelf.address.as_str()
+        };
         if let Some(reason) = &shelf.unavailable {
             text.push_str(&self.text(
                 "boot_home_unavailable",
@@ -162,7 +167,7 @@ impl Page<'_> {
             self.body(
                 map,
                 room.min(self.config.boot.map_chars),
-                &format!("{address}MAP.md"),
+                &format!("{}MAP.md", shelf.address),
                 text,
             );
         }
@@ -179,7 +184,7 @@ impl Page<'_> {
         let more = shelf.count.saturating_sub(shown.count() + map);
         if more > 0 {
             let more = more.to_string();
-            text.push_str(&self.text("boot_left_out", &[("count", &more), ("address", address)]));
+            text.push_str(&self.text("boot_left_out", &[("count", &more), ("address", &shelf.address)]));
             text.push('\n');
         }
         text.push('\n');

@@ -16,6 +16,7 @@ pub fn dispatch(request: &Request<'_>, world: &mut World) -> Result<Reply, WireE
         v: VERSION,
         ..Reply::default()
     };
+    world.distrust_variables_of(&request.facts.settings.project_env);
     let snapshot = Snapshot::take(&world.sources(&request.facts), world.state_dir.as_deref(), &catalog());
     let mut rows = snapshot.rows_of(event.name()).peekable();
     if rows.peek().is_none() {
@@ -47,6 +48,9 @@ pub fn dispatch(request: &Request<'_>, world: &mut World) -> Result<Reply, WireE
             effects: Vec::new(),
         };
         let outcome = (handler.run)(&mut call);
+        if !call.effects.is_empty() {
+            reply.row = Some(id.to_owned());
+        }
         reply.effects.append(&mut call.effects);
         match outcome {
             Ok(None) => tracing::debug!(event = event.name(), row = id, handler = handler.name, "no answer"),

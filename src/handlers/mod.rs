@@ -21,6 +21,8 @@ mod fresh_window;
 mod fresh_window_tool;
 mod handoff;
 mod notes;
+mod prune;
+mod prune_preview;
 mod reload;
 mod reset;
 mod session_end;
@@ -51,6 +53,9 @@ pub const ALL: &[Handler] = &[
     fresh_window::HANDLER,
     fresh_window_tool::HANDLER,
     handoff::HANDLER,
+    notes::HANDLER,
+    prune::HANDLER,
+    prune_preview::HANDLER,
     reload::HANDLER,
     reset::HANDLER,
     session_end::HANDLER,
@@ -121,6 +126,20 @@ pub fn catalog() -> Catalog<'static> {
         infos
     };
     Catalog { handlers: INFOS }
+}
+
+/// The schemas of the options, by handler, of those that take any.
+pub fn option_schemas() -> Vec<(&'static str, Value)> {
+    vec![(veto::HANDLER.name, schemars::schema_for!(veto::Options).to_value())]
+}
+
+/// Every tool that a row can register, whether it is live or not.
+pub fn all_tools() -> Vec<ToolSpec> {
+    let mut registrations = Registrations::default();
+    for handler in ALL {
+        (handler.registers)(&mut registrations);
+    }
+    registrations.tools
 }
 
 /// One event on its way through a row.

@@ -1,7 +1,52 @@
 //! `notes`: the five tools on the notes, for the main conversation and its subagents alike.
 
-use super::{Call, Failure};
-use crate::notes::{Identity, Notes};
+use serde_json::{Map, Value};
+
+use super::{Call, Failure, Handler, Registrations, no_options};
+use crate::notes::{Identity, Notes, tools};
+use crate::outcome::to_text;
+use crate::wire::{Answer, Event, ToolSpec};
+
+/// The row's handler.
+pub const HANDLER: Handler = Handler {
+    name: "notes",
+    events: &[Event::ToolCall],
+    wakes: &[],
+    check_options: no_options,
+    registers,
+    run,
+};
+
+fn registers(registrations: &mut Registrations) {
+    registrations
+        .tools
+        .extend(tools::specs().into_iter().map(|tool| ToolSpec {
+            name: tool.name.to_owned(),
+            description: tool.description.to_owned(),
+            input_schema: tool.input_schema,
+        }));
+}
+
+fn run(call: &mut Call<'_>) -> Result<Option<Answer>, Failure> {
+    let (name, parameters) = tool_call(call)?;
+    let outcome = open(call)?.call(&name, &parameters);
+    Ok(Some(Answer::Tool {
+        text: to_text(&outcome),
+        is_error: outcome.is_err(),
+    }))
+}
+
+/// The name of the tool without our prefix, and its parameters without what the client adds to them.
+pub(super) fn tool_call(call: &Call<'_>) -> Result<(String, Value), Failure> {
+    let mut e: Map<String, Value> = call.input()?;
+    let tool = e.remove("tool");
+    let name = tool.as_ref().and_then(Value::as_str).unwrap_or_default();
+    let name = name.strip_prefix("mcp__notesoup__").unwrap_or(name).to_owned();
+    for envelope in ["tool_use_id", "agentId", "requestMeta", "consent"] {
+        e.remove(envelope);
+    }
+    Ok((name, Value::Object(e)))
+}
 
 /// The store of this session: a subagent's calls use the main session's identity.
 ///

@@ -55,15 +55,10 @@ pub fn rename(homes: &Homes, from: &Location, to: &Location) {
 }
 
 fn file(homes: &Homes, location: &Location) -> Option<PathBuf> {
-    let hash = |bytes: &[u8]| -> String { blake3::hash(bytes).to_hex().chars().take(24).collect() };
-    let root = fs::canonicalize(homes.root()).ok()?;
-    let root = hash(root.as_os_str().as_encoded_bytes());
-    Some(
-        homes
-            .state_dir()?
-            .join("notes")
-            .join(root)
-            .join("reads")
-            .join(hash(location.key.as_bytes())),
-    )
+    let name: String = blake3::hash(location.key.as_bytes())
+        .to_hex()
+        .chars()
+        .take(24)
+        .collect();
+    Some(homes.side_folder()?.join("reads").join(name))
 }

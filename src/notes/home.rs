@@ -65,9 +65,12 @@ impl Homes {
         &self.root
     }
 
-    /// Where side files go.
-    pub fn state_dir(&self) -> Option<&Path> {
-        self.state_dir.as_deref()
+    /// Where side files of these notes go: a folder of its own for each root.
+    pub fn side_folder(&self) -> Option<PathBuf> {
+        let root = fs::canonicalize(&self.root).ok()?;
+        let hash = blake3::hash(root.as_os_str().as_encoded_bytes()).to_hex();
+        let name: String = hash.chars().take(24).collect();
+        Some(self.state_dir.as_ref()?.join("notes").join(name))
     }
 
     /// The slug of the agent whose notes are `@self/`.

@@ -184,6 +184,21 @@ impl Note {
         })
     }
 
+    /// The names of keys of ours that stand there more than once, in whatever spelling.
+    pub fn doubled(&self) -> Vec<&'static str> {
+        let lines = self
+            .header
+            .as_ref()
+            .map(|header| header.lines.as_slice())
+            .unwrap_or_default();
+        let count = |key: &Key| lines.iter().filter(|line| Key::of_line(line) == Some(*key)).count();
+        Key::ALL
+            .iter()
+            .filter(|key| count(key) > 1)
+            .map(|key| key.names().0)
+            .collect()
+    }
+
     /// Whether a line, without its line end, stands in the frontmatter.
     pub fn has_line(&self, line: &str) -> bool {
         let header = self.header.as_ref();

@@ -9,9 +9,10 @@ use serde_json::json;
 
 use crate::notes::address::Address;
 use crate::notes::disk::{self, ReadError, Stamp};
-use crate::notes::home::Homes;
+use crate::notes::home::{Home, Homes};
 use crate::notes::lock::{self, Guard};
 use crate::notes::note::{MAX_NOTE_BYTES, Note};
+use crate::notes::projects;
 use crate::notes::versions::{self, Version};
 use crate::outcome::Refusal;
 
@@ -27,6 +28,7 @@ pub struct Location {
     pub file: PathBuf,
     /// What locks and versions know the note by.
     pub key: String,
+    home: Home,
 }
 
 /// A note as it was read.
@@ -94,6 +96,7 @@ pub fn locate(homes: &Homes, address: &Address) -> Result<Location, Refusal> {
         shown,
         file,
         key: format!("{}/{}", place.key, address.path()),
+        home: address.home().clone(),
     })
 }
 
@@ -154,6 +157,7 @@ pub fn change<T>(
         };
         check_size(location, &bytes)?;
         if put(homes, &guard, location, current.as_ref(), &bytes, by)? {
+            projects::remember(homes, &location.home);
             return Ok(outcome);
         }
     }

@@ -155,7 +155,7 @@ pub struct Unavailable {
     pub reason: String,
 }
 
-/// The size for a person: `812 B`, `3.4 kB`.
+/// A size for a person: `812 B`, `3.4 kB`.
 pub fn size(bytes: u64) -> String {
     if bytes < 1000 {
         return format!("{bytes} B");

@@ -1,16 +1,14 @@
 //! `notes_list`: which notes there are, newest first.
 
-use std::cmp::Reverse;
-
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::Reply;
 use super::bounds::{Room, Unavailable, cost, json_bytes, size};
-use super::gather::{Skipped, footer, gather, name_unavailable};
+use super::gather::{Gathered, Skipped, footer, gather, name_unavailable};
 use crate::notes::home::Homes;
 use crate::notes::pattern::Scope;
-use crate::notes::scan::{self, Glance};
+use crate::notes::scan::{self, Found, Glance};
 use crate::notes::{parallel, time};
 use crate::outcome::Refusal;
 
@@ -55,7 +53,7 @@ pub struct Output {
 }
 
 /// One note.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct Row {
     /// How to read it.
     pub address: String,
@@ -67,29 +65,70 @@ pub struct Row {
     pub updated_at: String,
 }
 
+/// All notes of a query, newest first, and what was left out of it.
+#[derive(Debug, Clone, Serialize)]
+pub struct Listing {
+    /// The notes.
+    pub rows: Vec<Row>,
+    /// How many notes of the wastebasket the pattern matches as well.
+    pub crumpled_excluded: usize,
+    /// What stands in the homes but is no readable note.
+    pub skipped: Skipped,
+    /// Homes that could not be read.
+    pub homes_unavailable: Vec<Unavailable>,
+}
+
+/// Lists without a bound, for people.
+pub fn all(homes: &Homes, pattern: Option<&str>, wastebasket: bool) -> Result<Listing, Refusal> {
+    let mut gathered = gather(homes, &Scope::new(pattern)?);
+    let (glances, crumpled_excluded, unreadable) = look(&gathered, wastebasket);
+    let rows = glances
+        .into_iter()
+        .map(|(glance, found)| row(homes, glance, found))
+        .collect();
+    gathered.skipped.unreadable += unreadable;
+    Ok(Listing {
+        rows,
+        crumpled_excluded,
+        skipped: gathered.skipped,
+        homes_unavailable: gathered.unavailable,
+    })
+}
+
+/// The notes that were asked for, newest first; how many were not; how many could not be read.
+fn look(gathered: &Gathered, wastebasket: bool) -> (Vec<(Glance, &Found)>, usize, usize) {
+    let mut glances = parallel::filter_map(&gathered.found, |found| Some((scan::glance(found).ok()?, found)));
+    let all = glances.len();
+    glances.retain(|(glance, _)| glance.crumpled == wastebasket);
+    glances.sort_unstable_by(|(a, found_a), (b, found_b)| {
+        b.updated_at
+            .cmp(&a.updated_at)
+            .then_with(|| found_a.address.cmp(&found_b.address))
+    });
+    let excluded = if wastebasket { 0 } else { all - glances.len() };
+    (glances, excluded, gathered.found.len() - all)
+}
+
+fn row(homes: &Homes, glance: Glance, found: &Found) -> Row {
+    Row {
+        address: homes.render(&found.address),
+        title: glance.title,
+        bytes: glance.bytes,
+        updated_at: time::format(glance.updated_at),
+    }
+}
+
 pub fn run(homes: &Homes, input: Input) -> Result<Reply<Output>, Refusal> {
     let limit = check_limit("limit", input.limit, DEFAULT_LIMIT, MAX_LIMIT)?;
-    let scope = Scope::new(input.pattern.as_deref())?;
-    let mut gathered = gather(homes, &scope);
-    let asked = gathered.found.len();
-    let mut glances = parallel::filter_map(&gathered.found, |found| Some((scan::glance(found).ok()?, found)));
-    gathered.skipped.unreadable += asked - glances.len();
-    let all = glances.len();
-    glances.retain(|(glance, _)| glance.crumpled == input.wastebasket);
+    let gathered = gather(homes, &Scope::new(input.pattern.as_deref())?);
+    let (glances, crumpled_excluded, unreadable) = look(&gathered, input.wastebasket);
     let total = glances.len();
-    let newest = |(glance, found): &(Glance, &scan::Found)| (Reverse(glance.updated_at), found.address.clone());
-    glances.sort_by_cached_key(newest);
     let mut room = Room::all();
     room.take(FOOTER, FOOTER);
     let mut notes = Vec::new();
     let mut text = String::new();
     for (glance, found) in glances.into_iter().take(limit) {
-        let row = Row {
-            address: homes.render(&found.address),
-            title: glance.title,
-            bytes: glance.bytes,
-            updated_at: time::format(glance.updated_at),
-        };
+        let row = row(homes, glance, found);
         let line = format!(
             "`{}` · {} · {} · {}\n",
             row.address,
@@ -106,8 +145,11 @@ pub fn run(homes: &Homes, input: Input) -> Result<Reply<Output>, Refusal> {
     let data = Output {
         total,
         more: total - notes.len(),
-        crumpled_excluded: if input.wastebasket { 0 } else { all - total },
-        skipped: gathered.skipped,
+        crumpled_excluded,
+        skipped: Skipped {
+            unreadable: gathered.skipped.unreadable + unreadable,
+            ..gathered.skipped
+        },
         homes_unavailable: name_unavailable(gathered.unavailable),
         notes,
     };

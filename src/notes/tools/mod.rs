@@ -20,6 +20,14 @@ use crate::notes::home::Homes;
 use crate::notes::lock;
 use crate::outcome::{Answer, Outcome, Refusal};
 
+pub use bounds::{Unavailable, size};
+pub use gather::Skipped;
+pub use list::{Listing, Row as ListRow};
+pub use search::{Match, Matches, Row as SearchRow};
+
+pub(in crate::notes) use list::all as list_all;
+pub(in crate::notes) use near::not_found;
+pub(in crate::notes) use search::all as search_all;
 pub(in crate::notes) use write::check_writable;
 
 /// What a model is told of a tool.

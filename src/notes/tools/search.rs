@@ -1,13 +1,11 @@
 //! `notes_search`: the lines of notes that have a text.
 
-use std::cmp::Reverse;
-
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::Reply;
 use super::bounds::{Room, Unavailable, cost, json_bytes};
-use super::gather::{Skipped, footer, gather, name_unavailable};
+use super::gather::{Gathered, Skipped, footer, gather, name_unavailable};
 use super::list::check_limit;
 use crate::notes::disk::{self, ReadError};
 use crate::notes::home::Homes;
@@ -80,7 +78,7 @@ pub struct Output {
 }
 
 /// One note with a match.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct Row {
     /// How to read it.
     pub address: String,
@@ -114,6 +112,65 @@ struct Hit<'a> {
     lines: usize,
 }
 
+/// All notes with a match, newest first, and what was left out.
+#[derive(Debug, Clone, Serialize)]
+pub struct Matches {
+    /// The notes with their first matching lines.
+    pub rows: Vec<Row>,
+    /// How many notes of the wastebasket have a match as well.
+    pub crumpled_excluded: usize,
+    /// What stands in the homes but is no readable note.
+    pub skipped: Skipped,
+    /// Homes that could not be read.
+    pub homes_unavailable: Vec<Unavailable>,
+}
+
+/// Searches without a bound on the notes, for people; `most` is that of the lines of one note.
+pub fn all(
+    homes: &Homes,
+    texts: &[String],
+    pattern: Option<&str>,
+    most: usize,
+    wastebasket: bool,
+) -> Result<Matches, Refusal> {
+    let query = Query::new(texts)?;
+    let mut gathered = gather(homes, &Scope::new(pattern)?);
+    let (hits, crumpled_excluded, unreadable) = look(&gathered, &query, most, wastebasket);
+    let rows = hits
+        .into_iter()
+        .map(|hit| Row {
+            address: homes.render(&hit.found.address),
+            title: hit.title,
+            updated_at: time::format(hit.updated_at),
+            more_matches: hit.lines - hit.matches.len(),
+            matches: hit.matches,
+        })
+        .collect();
+    gathered.skipped.unreadable += unreadable;
+    Ok(Matches {
+        rows,
+        crumpled_excluded,
+        skipped: gathered.skipped,
+        homes_unavailable: gathered.unavailable,
+    })
+}
+
+/// The notes with a match, newest first; how many more there are in the wastebasket; how many could not be read.
+fn look<'a>(gathered: &'a Gathered, query: &Query, most: usize, wastebasket: bool) -> (Vec<Hit<'a>>, usize, usize) {
+    let answers = parallel::filter_map(&gathered.found, |found| search_file(found, query, most).transpose());
+    let unreadable = answers.iter().filter(|answer| answer.is_err()).count();
+    let mut hits: Vec<Hit<'_>> = answers.into_iter().flatten().collect();
+    let all = hits.len();
+    hits.retain(|hit| hit.crumpled == wastebasket);
+    hits.sort_unstable_by(|a, b| {
+        b.updated_at
+            .cmp(&a.updated_at)
+            .then_with(|| a.found.address.cmp(&b.found.address))
+    });
+    let excluded = if wastebasket { 0 } else { all - hits.len() };
+    (hits, excluded, unreadable)
+}
+
 pub fn run(homes: &Homes, input: Input) -> Result<Reply<Output>, Refusal> {
     let limit = check_limit("limit", input.limit, DEFAULT_LIMIT, MAX_LIMIT)?;
     let most = check_limit(
@@ -127,20 +184,9 @@ pub fn run(homes: &Homes, input: Input) -> Result<Reply<Output>, Refusal> {
         Texts::Any(texts) => texts.as_slice(),
     };
     let query = Query::new(texts)?;
-    let scope = Scope::new(input.pattern.as_deref())?;
-    let mut gathered = gather(homes, &scope);
-    let answers = parallel::filter_map(&gathered.found, |found| search_file(found, &query, most).transpose());
-    let mut hits = Vec::new();
-    for answer in answers {
-        match answer {
-            Ok(hit) => hits.push(hit),
-            Err(_) => gathered.skipped.unreadable += 1,
-        }
-    }
-    let all = hits.len();
-    hits.retain(|hit| hit.crumpled == input.wastebasket);
+    let gathered = gather(homes, &Scope::new(input.pattern.as_deref())?);
+    let (hits, crumpled_excluded, unreadable) = look(&gathered, &query, most, input.wastebasket);
     let total = hits.len();
-    hits.sort_by_cached_key(|hit| (Reverse(hit.updated_at), hit.found.address.clone()));
     let mut room = Room::all();
     room.take(FOOTER, FOOTER);
     let mut notes = Vec::new();
@@ -155,8 +201,11 @@ pub fn run(homes: &Homes, input: Input) -> Result<Reply<Output>, Refusal> {
     let data = Output {
         total,
         more: total - notes.len(),
-        crumpled_excluded: if input.wastebasket { 0 } else { all - total },
-        skipped: gathered.skipped,
+        crumpled_excluded,
+        skipped: Skipped {
+            unreadable: gathered.skipped.unreadable + unreadable,
+            ..gathered.skipped
+        },
         homes_unavailable: name_unavailable(gathered.unavailable),
         notes,
     };

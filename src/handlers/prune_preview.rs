@@ -1,0 +1,69 @@
+//! `prune-preview`: the command that shows what `/compact prune` would cut. It changes nothing, and the model does not
+//! see it.
+
+use serde::Deserialize;
+
+use super::{Call, Failure, Handler, Registrations, no_options, steps};
+use crate::prune::{self, PreviewInput};
+use crate::wire::{Answer, CommandSpec, Event};
+
+/// The row's handler.
+pub const HANDLER: Handler = Handler {
+    name: "prune-preview",
+    events: &[Event::CommandRun],
+    wakes: &[],
+    check_options: no_options,
+    registers,
+    run,
+};
+
+/// The width of a terminal that does not say its own.
+const COLUMNS: usize = 80;
+
+fn registers(registrations: &mut Registrations) {
+    registrations.commands.push(CommandSpec {
+        name: "prune-preview".to_owned(),
+        description: "Show what /compact prune would cut, without changing anything".to_owned(),
+        argument_hint: None,
+        immediate: false,
+    });
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct Command {
+    presentation: Presentation,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct Presentation {
+    columns: Option<usize>,
+}
+
+fn run(call: &mut Call<'_>) -> Result<Option<Answer>, Failure> {
+    Ok(Some(Answer::Lines { lines: lines_of(call)? }))
+}
+
+/// The preview's lines, or the one that says why there is none.
+pub(super) fn lines_of(call: &Call<'_>) -> Result<Vec<String>, Failure> {
+    let Some(transcript) = steps::transcript_path(call.facts) else {
+        return Ok(vec![
+            "there is nothing to preview yet: the client has named no transcript; send a prompt first".to_owned(),
+        ]);
+    };
+    let command: Command = call.input().unwrap_or_default();
+    let report = prune::preview(&PreviewInput {
+        transcript,
+        head: None,
+        options: &call.config.prune,
+        cwd: call.facts.cwd.as_deref(),
+        tokens: steps::tokens(call.facts),
+        target: None,
+        seq: &|_| None,
+    });
+    Ok(match report {
+        Ok(report) => prune::lines(&report, command.presentation.columns.unwrap_or(COLUMNS)),
+        Err(error) => vec![format!("there is nothing to preview: {error}")],
+    })
+}
