@@ -1,7 +1,7 @@
 import type { SessionCompactInput, SessionMessage } from 'claude-code'
-import { describe, expect, test } from 'claude-code/testing'
+import { describe, expect } from 'claude-code/testing'
 import type { Request } from './world'
-import { MEASURE, START, classic, ended, planFor, world } from './world'
+import { MEASURE, START, classic, ended, planFor, test, world } from './world'
 
 /** A conversation as the client hands it over: one entry a content block. */
 const CONVERSATION: SessionMessage[] = [
