@@ -244,6 +244,17 @@ describe('effects', () => {
     expect(w.hooks.at(-1)?.e).toEqual({ id: 'c1', effect: 'compact', ok: false, skip: 'no boot' })
   })
 
+  test('a compaction that the person stops counts as aborted', async ($, on) => {
+    const w = world(on)
+    w.plan = () => planFor('session.measure', 'session.compact')
+    w.hook = request => {
+      if (request.event === 'session.measure') return { v: 1, effects: [{ effect: 'compact', id: 'c1' }] }
+      return request.event === 'session.compact' ? { v: 1, answer: { kind: 'skip', reason: 'interrupted' } } : { v: 1 }
+    }
+    await $.session.measure(MEASURE)
+    expect(w.hooks.at(-1)?.e).toEqual({ id: 'c1', effect: 'compact', ok: false, error: 'aborted' })
+  })
+
   test('a compaction that the client refuses says why', async ($, on) => {
     const w = world(on)
     w.plan = () => planFor('session.measure')
