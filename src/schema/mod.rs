@@ -134,5 +134,6 @@ fn of<T: JsonSchema>() -> Value {
         .into_root_schema_for::<T>()
         .to_value();
     tidy::formats(&mut schema);
+    tidy::prose(&mut schema);
     schema
 }

@@ -115,11 +115,17 @@ fn answer(state: &mut State, ctx: &Ctx<'_>, trigger: Trigger, asked_by_us: bool)
     if let Some(flight) = state.flight.as_mut() {
         flight.answered = true;
     }
+    let by_mark = state
+        .pending
+        .as_ref()
+        .is_some_and(|pending| pending.by == Requester::Mark);
     Output::AnswerReset {
         window: next,
         choice,
         trigger,
         asked_by_us,
+        is_automatic: !asked_by_us || by_mark,
+        turn_is_open: !asked_by_us || ctx.turn_running,
     }
 }
 
