@@ -9,6 +9,8 @@ mod hook;
 mod install;
 mod log;
 mod notes;
+mod prune;
+mod schema;
 mod steps;
 mod uninstall;
 
@@ -59,7 +61,9 @@ enum Command {
     Uninstall(uninstall::UninstallArgs),
     Doctor(doctor::DoctorArgs),
     Notes(Box<notes::NotesArgs>),
+    Prune(prune::PruneArgs),
     Dream(dream::DreamArgs),
+    Schema(schema::SchemaArgs),
     Completions(completions::CompletionsArgs),
     Man(completions::ManArgs),
 }
@@ -78,7 +82,9 @@ pub fn main() -> ExitCode {
         Command::Uninstall(args) => uninstall::run(&args),
         Command::Doctor(args) => doctor::run(&args, &global),
         Command::Notes(args) => notes::run(&args, &global),
+        Command::Prune(args) => prune::run(&args, &global),
         Command::Dream(args) => dream::run(&args, &global),
+        Command::Schema(args) => schema::run(&args),
         Command::Completions(args) => completions::run_completions(&args),
         Command::Man(args) => completions::run_man(&args),
     }

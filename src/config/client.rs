@@ -32,7 +32,10 @@ pub const RESERVED_VARIABLES: &[&str] = &[
 /// The `notesoup` object of the client's settings.
 #[derive(Debug, Default, JsonSchema)]
 #[schemars(rename_all = "camelCase", deny_unknown_fields)]
-#[expect(dead_code, reason = "documents what `layers` reads key by key, so that one bad value takes no other with it")]
+#[expect(
+    dead_code,
+    reason = "documents what `layers` reads key by key, so that one bad value takes no other with it"
+)]
 pub struct SettingsObject {
     /// How far below the client's own automatic compaction the window is started fresh, in tokens; 8192 where no layer
     /// says otherwise.
@@ -46,35 +49,41 @@ pub struct SettingsObject {
 /// The options of this plugin, as `/config` shows them. One that is empty is not set.
 #[derive(Debug, Default, JsonSchema)]
 #[schemars(rename_all = "camelCase")]
-#[expect(dead_code, reason = "documents what `layers` reads key by key, so that one bad value takes no other with it")]
+#[expect(
+    dead_code,
+    reason = "documents what `layers` reads key by key, so that one bad value takes no other with it"
+)]
 pub struct PluginOptions {
     /// What a compaction does: the name of a profile.
     #[schemars(extend("examples" = ["both", "notesoup", "compact-shaper"]))]
     profile: Option<String>,
     /// How far below the client's own automatic compaction the window is started fresh, in tokens.
-    #[schemars(with = "Unset<Positive>", extend("examples" = [8192]))]
+    #[schemars(with = "Option<Unset<Positive>>", extend("examples" = [8192]))]
     reset_margin_tokens: (),
     /// How far below that reset the model is warned, in tokens.
-    #[schemars(with = "Unset<Positive>", extend("examples" = [16384]))]
+    #[schemars(with = "Option<Unset<Positive>>", extend("examples" = [16384]))]
     warning_runway_tokens: (),
     /// How many of the newest messages /compact prune never cuts.
-    #[schemars(with = "Unset<NotNegative>", extend("examples" = [6]))]
+    #[schemars(with = "Option<Unset<NotNegative>>", extend("examples" = [6]))]
     preserve_recent_messages: (),
     /// How many characters of a cut tool output stay.
-    #[schemars(with = "Unset<NotNegative>", extend("examples" = [300]))]
+    #[schemars(with = "Option<Unset<NotNegative>>", extend("examples" = [300]))]
     keep_head_chars: (),
 }
 
 /// The options of the older plugin compact-shaper, which go on to count.
 #[derive(Debug, Default, JsonSchema)]
 #[schemars(rename_all = "camelCase")]
-#[expect(dead_code, reason = "documents what `layers` reads key by key, so that one bad value takes no other with it")]
+#[expect(
+    dead_code,
+    reason = "documents what `layers` reads key by key, so that one bad value takes no other with it"
+)]
 pub struct OlderOptions {
     /// How many of the newest messages /compact prune never cuts.
-    #[schemars(with = "Unset<NotNegative>", extend("examples" = [6]))]
+    #[schemars(with = "Option<Unset<NotNegative>>", extend("examples" = [6]))]
     preserve_recent_messages: (),
     /// How many characters of a cut tool output stay.
-    #[schemars(with = "Unset<NotNegative>", extend("examples" = [300]))]
+    #[schemars(with = "Option<Unset<NotNegative>>", extend("examples" = [300]))]
     keep_head_chars: (),
 }
 

@@ -35,29 +35,43 @@ pub(super) fn schema() -> Value {
     defs.insert("condition".to_owned(), condition());
     defs.insert("event".to_owned(), events(Event::ALL));
     defs.insert("handler".to_owned(), handlers_of(None));
+    for event in Event::ALL {
+        let about = "Conditions on the event's fields; all must hold.";
+        defs.insert(when_name(*event), when_of(fields(*event), about));
+        defs.insert(run_name(*event), handlers_of(Some(*event)));
+    }
     defs.insert("overlay".to_owned(), overlay(&sections));
 
     let mut properties = Map::new();
-    properties.insert("schema_version".to_owned(), json!({
-        "description": "The version of this format. A file of a later one is refused with a word to update.",
-        "const": 1, "default": 1,
-    }));
-    properties.insert("profile".to_owned(), json!({
-        "description": "Which of `profiles` is laid over the defaults, below your own values.",
-        "default": "both",
-        "anyOf": [
-            { "oneOf": profiles_of_the_table() },
-            { "type": "string", "pattern": ID, "description": "A profile of your own." },
-        ],
-    }));
+    properties.insert(
+        "schema_version".to_owned(),
+        json!({
+            "description": "The version of this format. A file of a later one is refused with a word to update.",
+            "const": 1, "default": 1,
+        }),
+    );
+    properties.insert(
+        "profile".to_owned(),
+        json!({
+            "description": "Which of `profiles` is laid over the defaults, below your own values.",
+            "default": "both",
+            "anyOf": [
+                { "oneOf": profiles_of_the_table() },
+                { "type": "string", "pattern": ID, "description": "A profile of your own." },
+            ],
+        }),
+    );
     properties.extend(sections);
     properties.insert("hooks".to_owned(), json!({ "$ref": "#/$defs/hooks" }));
-    properties.insert("profiles".to_owned(), json!({
-        "description": "What each profile lays over the defaults: the shape of this very file.",
-        "type": "object",
-        "propertyNames": { "pattern": ID },
-        "additionalProperties": { "$ref": "#/$defs/overlay" },
-    }));
+    properties.insert(
+        "profiles".to_owned(),
+        json!({
+            "description": "What each profile lays over the defaults: the shape of this very file.",
+            "type": "object",
+            "propertyNames": { "pattern": ID },
+            "additionalProperties": { "$ref": "#/$defs/overlay" },
+        }),
+    );
     properties.insert("texts".to_owned(), json!({ "$ref": "#/$defs/texts" }));
     let mut schema = json!({
         "$schema": "https://json-schema.org/draft/2020-12/schema",
@@ -91,9 +105,18 @@ fn overlay(sections: &Map<String, Value>) -> Value {
 fn profiles_of_the_table() -> Vec<Value> {
     // The comments of the table say the same to those who read it.
     [
-        ("both", "A full window is replaced by a fresh one, /compact writes a handoff, /compact prune cuts."),
-        ("notesoup", "A full window is replaced by a fresh one; /compact is refused."),
-        ("compact-shaper", "Every compaction is a handoff-shaped summary, /compact prune cuts; no boot, no reset."),
+        (
+            "both",
+            "A full window is replaced by a fresh one, /compact writes a handoff, /compact prune cuts.",
+        ),
+        (
+            "notesoup",
+            "A full window is replaced by a fresh one; /compact is refused.",
+        ),
+        (
+            "compact-shaper",
+            "Every compaction is a handoff-shaped summary, /compact prune cuts; no boot, no reset.",
+        ),
     ]
     .into_iter()
     .map(|(name, about)| json!({ "const": name, "description": about }))
@@ -103,7 +126,11 @@ fn profiles_of_the_table() -> Vec<Value> {
 /// The rows: those of the table by id, each with its own fields; any other is a new one.
 fn rows() -> Value {
     let table: toml::Table = DEFAULT_TEXT.parse().unwrap_or_default();
-    let rows = table.get("hooks").and_then(toml::Value::as_table).cloned().unwrap_or_default();
+    let rows = table
+        .get("hooks")
+        .and_then(toml::Value::as_table)
+        .cloned()
+        .unwrap_or_default();
     let mut properties = Map::new();
     for (id, row) in rows {
         if let Ok(row) = row.try_into::<Row>() {
@@ -179,14 +206,9 @@ fn new_row() -> Value {
 }
 
 fn row_properties(event: Option<Event>) -> Map<String, Value> {
-    let run = match event {
-        Some(event) => handlers_of(Some(event)),
-        None => json!({ "$ref": "#/$defs/handler" }),
-    };
-    let when = match event {
-        Some(event) => when_of(fields(event), "Conditions on the event's fields; all must hold."),
-        None => json!({ "$ref": "#/$defs/when" }),
-    };
+    let part = |name: String| json!({ "$ref": format!("#/$defs/{name}") });
+    let run = part(event.map_or_else(|| "handler".to_owned(), run_name));
+    let when = part(event.map_or_else(|| "when".to_owned(), when_name));
     let row = super::of::<Row>();
     let about = |name: &str| row["properties"][name]["description"].clone();
     let mut properties = Map::new();
@@ -199,11 +221,22 @@ fn row_properties(event: Option<Event>) -> Map<String, Value> {
     put("event", json!({ "$ref": "#/$defs/event" }));
     put("when", when);
     put("run", run);
-    put("order", json!({ "type": "integer", "minimum": 0, "maximum": u32::MAX, "examples": [70] }));
+    put(
+        "order",
+        json!({ "type": "integer", "minimum": 0, "maximum": u32::MAX, "examples": [70] }),
+    );
     put("enabled", json!({ "type": "boolean", "default": true }));
     put("options", json!({ "type": "object" }));
     put("why", json!({ "type": "string" }));
     properties
+}
+
+fn run_name(event: Event) -> String {
+    format!("run.{}", event.name())
+}
+
+fn when_name(event: Event) -> String {
+    format!("when.{}", event.name())
 }
 
 fn fields(event: Event) -> impl Iterator<Item = &'static Field> {
@@ -236,7 +269,11 @@ fn handlers_of(event: Option<Event>) -> Value {
         .iter()
         .filter(|handler| event.is_none_or(|event| handler.events.contains(&event)))
         .map(|handler| {
-            let events: Vec<_> = handler.events.iter().map(|event| format!("`{}`", event.name())).collect();
+            let events: Vec<_> = handler
+                .events
+                .iter()
+                .map(|event| format!("`{}`", event.name()))
+                .collect();
             json!({ "const": handler.name, "description": format!("Serves {}.", events.join(", ")) })
         })
         .collect();
@@ -290,10 +327,16 @@ fn texts() -> Value {
     for text in catalog::ALL {
         let placeholders: Vec<_> = text.placeholders.iter().map(|name| format!("{{{name}}}")).collect();
         let about = match placeholders.as_slice() {
-            [] => format!("{} No placeholders; a literal brace is written twice: {{{{.", text.about),
+            [] => format!(
+                "{} No placeholders; a literal brace is written twice: {{{{.",
+                text.about
+            ),
             some => format!("{} Placeholders: {}.", text.about, some.join(" ")),
         };
-        properties.insert(text.name.to_owned(), json!({ "description": about, "$ref": "#/$defs/Pool" }));
+        properties.insert(
+            text.name.to_owned(),
+            json!({ "description": about, "$ref": "#/$defs/Pool" }),
+        );
     }
     json!({
         "description": "Every sentence that a model or a person reads. `{name}` is filled in; a text may leave a \

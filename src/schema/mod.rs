@@ -12,8 +12,8 @@ mod tools;
 use std::io;
 use std::path::Path;
 
-use schemars::generate::SchemaSettings;
 use schemars::JsonSchema;
+use schemars::generate::SchemaSettings;
 use serde_json::Value;
 
 use crate::wire;
@@ -66,8 +66,16 @@ pub fn all() -> Vec<Published> {
             "the same for editors whose TOML support reads draft-07",
             tidy::draft_07(project),
         ),
-        Published::new("settings", "what Claude Code's settings may hold for us", settings::schema()),
-        Published::new("plugin-options", "the options that /config shows", settings::plugin_options()),
+        Published::new(
+            "settings",
+            "what Claude Code's settings may hold for us",
+            settings::schema(),
+        ),
+        Published::new(
+            "plugin-options",
+            "the options that /config shows",
+            settings::plugin_options(),
+        ),
         Published::new(
             "request",
             "what the courier sends to `notesoup hook`",
@@ -126,5 +134,6 @@ fn of<T: JsonSchema>() -> Value {
         .into_root_schema_for::<T>()
         .to_value();
     tidy::formats(&mut schema);
+    tidy::prose(&mut schema);
     schema
 }

@@ -36,7 +36,9 @@ pub(super) fn schema() -> Value {
 /// The section with its definitions in place, without what is neither a number nor a switch.
 fn numbers_and_switches(section: Value, defs: &Map<String, Value>) -> Value {
     let mut section = in_place(section, defs);
-    let Value::Object(object) = &mut section else { return section };
+    let Value::Object(object) = &mut section else {
+        return section;
+    };
     object.remove("default");
     if let Some(Value::Object(properties)) = object.get_mut("properties") {
         let all = std::mem::take(properties);
@@ -63,7 +65,10 @@ fn in_place(schema: Value, defs: &Map<String, Value>) -> Value {
     match schema {
         Value::Array(items) => items.into_iter().map(|item| in_place(item, defs)).collect(),
         Value::Object(mut object) => {
-            let target = object.get("$ref").and_then(Value::as_str).and_then(|target| target.rsplit('/').next());
+            let target = object
+                .get("$ref")
+                .and_then(Value::as_str)
+                .and_then(|target| target.rsplit('/').next());
             if let Some(Value::Object(definition)) = target.and_then(|name| defs.get(name)).cloned() {
                 object.remove("$ref");
                 for (name, value) in definition {
