@@ -2,6 +2,7 @@
 //! again.
 
 mod completions;
+mod config;
 mod demo;
 mod doctor;
 mod dream;
@@ -61,6 +62,7 @@ enum Command {
     Doctor(doctor::DoctorArgs),
     Notes(Box<notes::NotesArgs>),
     Dream(dream::DreamArgs),
+    Config(config::ConfigArgs),
     Schema(schema::SchemaArgs),
     Completions(completions::CompletionsArgs),
     Man(completions::ManArgs),
@@ -81,6 +83,7 @@ pub fn main() -> ExitCode {
         Command::Doctor(args) => doctor::run(&args, &global),
         Command::Notes(args) => notes::run(&args, &global),
         Command::Dream(args) => dream::run(&args, &global),
+        Command::Config(args) => config::run(&args, &global),
         Command::Schema(args) => schema::run(&args),
         Command::Completions(args) => completions::run_completions(&args),
         Command::Man(args) => completions::run_man(&args),

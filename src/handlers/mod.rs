@@ -7,6 +7,7 @@ mod dispatch;
 mod fields;
 mod plan;
 mod state;
+mod trial;
 mod world;
 
 mod standing;
@@ -38,6 +39,7 @@ pub use dispatch::dispatch;
 pub use fields::fields_of;
 pub use plan::plan;
 pub use state::SessionState;
+pub use trial::{Trial, Tried, Verdict, trial};
 pub use world::World;
 
 use crate::config::{Catalog, Config, HandlerInfo, Row};

@@ -3,7 +3,7 @@
 mod change;
 mod edit;
 mod look;
-mod table;
+pub(super) mod table;
 
 use std::env;
 use std::io::{self, BufRead, Write};
