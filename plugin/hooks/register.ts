@@ -23,6 +23,9 @@ const END_TIMEOUT_MS = 1_000
 const ATTEMPTS = 3
 /** How often a write is repeated since another one came first. */
 const WRITES = 20
+/** How often, and how far apart, a prompt is submitted again while a hook holds the turn: ten seconds, as long as one may. */
+const SUBMISSIONS = 100
+const SUBMIT_AGAIN_MS = 100
 /** How many effects may follow from effects. */
 const DEPTH_LIMIT = 5
 const INTERRUPTED = 'interrupted'
@@ -271,13 +274,19 @@ async function runCommand($: EngineInterface, id: string, command: string, args:
   }
 }
 
-async function submitPrompt($: EngineInterface, call: Call, id: string, text: string): Promise<void> {
+/** Submits a prompt; while the hook that decided it still holds its turn, the client refuses, and it is tried again. */
+async function submitPrompt($: EngineInterface, call: Call, id: string, text: string, attempt = 0): Promise<void> {
   let outcome: Outcome
   try {
     const result = await $.prompt.submit({ text })
     outcome = result.drop === undefined ? { id, effect: 'submit_prompt', ok: true } : { id, effect: 'submit_prompt', ok: false, skip: result.drop }
   } catch (error) {
-    outcome = { id, effect: 'submit_prompt', ok: false, error: messageOf(error) }
+    const message = messageOf(error)
+    if (message.includes('hook is holding') && attempt < SUBMISSIONS) {
+      $.clock.after(SUBMIT_AGAIN_MS, () => void submitPrompt($, call, id, text, attempt + 1))
+      return
+    }
+    outcome = { id, effect: 'submit_prompt', ok: false, error: message }
   }
   await settle($, { ...call, signal: undefined }, outcome)
 }
@@ -397,8 +406,10 @@ function startLine(program: string, message: string, timeoutMs: number): string 
   return `${program} cannot be started: ${firstLine(message)}`
 }
 
+/** What an error says, without the name of the call that it came from. */
 function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error)
+  const message = error instanceof Error ? error.message : String(error)
+  return message.replace(/^notesoup: (\$\.session\.compact: )?/, '')
 }
 
 /** Counts a failure and says why, once; after too many in a row the program is left alone until the next prompt. */

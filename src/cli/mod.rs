@@ -10,6 +10,7 @@ mod hook;
 mod install;
 mod log;
 mod notes;
+mod prune;
 mod schema;
 mod steps;
 mod uninstall;
@@ -61,6 +62,7 @@ enum Command {
     Uninstall(uninstall::UninstallArgs),
     Doctor(doctor::DoctorArgs),
     Notes(Box<notes::NotesArgs>),
+    Prune(prune::PruneArgs),
     Dream(dream::DreamArgs),
     Config(config::ConfigArgs),
     Schema(schema::SchemaArgs),
@@ -82,6 +84,7 @@ pub fn main() -> ExitCode {
         Command::Uninstall(args) => uninstall::run(&args),
         Command::Doctor(args) => doctor::run(&args, &global),
         Command::Notes(args) => notes::run(&args, &global),
+        Command::Prune(args) => prune::run(&args, &global),
         Command::Dream(args) => dream::run(&args, &global),
         Command::Config(args) => config::run(&args, &global),
         Command::Schema(args) => schema::run(&args),

@@ -128,7 +128,7 @@ fn tail(text: &str, chars: usize) -> &str {
 }
 
 /// The byte at which the code point with this index begins; the end when there are fewer.
-fn nth(text: &str, chars: usize) -> usize {
+pub fn nth(text: &str, chars: usize) -> usize {
     text.char_indices().nth(chars).map_or(text.len(), |(index, _)| index)
 }
 

@@ -129,6 +129,8 @@ pub struct Branch {
     pub inserts: Vec<Insert>,
     /// What each request cost.
     pub usage: Vec<UsagePoint>,
+    /// What requests of earlier windows cost; only where those of this one are too few to go by.
+    pub older: Vec<UsagePoint>,
     /// Code points of all rows.
     pub chars: usize,
     /// Everything that a rebuilt conversation cannot carry.
@@ -146,7 +148,7 @@ impl Branch {
         let mut branch = Self::default();
         let mut prompts = HashMap::new();
         let mut before = 0;
-        let mut response = None;
+        branch.usage = usage_points(rows);
         for row in rows {
             let place = places.get(row.uuid.as_str());
             if let Some(place) = place {
@@ -158,16 +160,6 @@ impl Branch {
                     text: text.clone(),
                     row: row.uuid.clone(),
                 });
-            }
-            if let Some(tokens) = row.input_tokens.filter(|_| response != row.message_id.as_deref()) {
-                branch.usage.push(UsagePoint {
-                    tokens,
-                    chars: branch.chars,
-                    media: branch.media.images + branch.media.documents,
-                });
-            }
-            if row.message_id.is_some() {
-                response = row.message_id.as_deref();
             }
             branch.chars += row.chars;
             branch.media.add(row.media);
@@ -191,6 +183,29 @@ impl Branch {
     pub fn facts(&self, uuid: &str) -> Option<&RowFacts> {
         self.facts.get(uuid)
     }
+}
+
+/// What each request cost, in the order of the rows.
+pub fn usage_points(rows: &[Row]) -> Vec<UsagePoint> {
+    let mut points = Vec::new();
+    let (mut chars, mut media) = (0, Media::default());
+    let mut response = None;
+    for row in rows {
+        // Every block of a response has its usage.
+        if let Some(tokens) = row.input_tokens.filter(|_| response != row.message_id.as_deref()) {
+            points.push(UsagePoint {
+                tokens,
+                chars,
+                media: media.images + media.documents,
+            });
+        }
+        if row.message_id.is_some() {
+            response = row.message_id.as_deref();
+        }
+        chars += row.chars;
+        media.add(row.media);
+    }
+    points
 }
 
 /// The text inside a frame that says that it is not the person's; as it is where it has one.

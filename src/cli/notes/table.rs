@@ -102,7 +102,7 @@ pub(in crate::cli) fn fit(text: &str, room: usize) -> String {
 }
 
 /// An instant as the person's clock shows it.
-pub(super) fn local(text: &str) -> String {
+pub(in crate::cli) fn local(text: &str) -> String {
     match text.parse::<Timestamp>() {
         Ok(instant) => instant
             .to_zoned_datetime(TimeZone::system())

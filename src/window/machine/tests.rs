@@ -140,7 +140,12 @@ impl Session {
     /// Decided in the last step: the reset's own hook, the new window, the outcome.
     fn reset_runs(&mut self, id: &str, ordinal: u32) {
         let out = self.compaction_asked(Trigger::Plugin, None, PLUGIN);
-        assert_eq!(out, vec![answer(ordinal, Trigger::Plugin, true)]);
+        let by_mark = self
+            .state
+            .pending
+            .as_ref()
+            .is_some_and(|pending| pending.by == Requester::Mark);
+        assert_eq!(out, vec![answer(ordinal, Trigger::Plugin, true, by_mark)]);
         assert_eq!(self.compaction_stands(), vec![boot(ordinal, Some(7))]);
         assert_eq!(self.settled(id), vec![]);
         assert_eq!(self.window().id, id_of(ordinal));
@@ -180,12 +185,14 @@ fn close_out(ordinal: u32, by: Requester) -> Output {
     }
 }
 
-fn answer(ordinal: u32, trigger: Trigger, asked_by_us: bool) -> Output {
+fn answer(ordinal: u32, trigger: Trigger, asked_by_us: bool, is_automatic: bool) -> Output {
     Output::AnswerReset {
         window: id_of(ordinal),
         choice: 7,
         trigger,
         asked_by_us,
+        is_automatic,
+        turn_is_open: !asked_by_us,
     }
 }
 
@@ -447,7 +454,7 @@ mod the_reset {
         let wrong = session.compaction_asked(Trigger::Manual, Some("notesoup-reset other"), "engine");
         assert_eq!(wrong, vec![Output::Veto(Line::VetoSpent)]);
         let out = session.compaction_asked(Trigger::Manual, Some("notesoup-reset n1"), "engine");
-        assert_eq!(out, vec![answer(1, Trigger::Manual, true)]);
+        assert_eq!(out, vec![answer(1, Trigger::Manual, true, true)]);
         assert_eq!(session.compaction_stands(), vec![boot(1, Some(7))]);
         assert_eq!(session.settled("reset-1"), vec![]);
         assert_eq!(session.state.pending, None);
@@ -605,7 +612,7 @@ mod the_clients_own_compaction {
         session.fill = Some(1200.0);
         assert_eq!(
             session.compaction_asked(Trigger::Auto, None, "engine"),
-            vec![answer(1, Trigger::Auto, false)]
+            vec![answer(1, Trigger::Auto, false, true)]
         );
         assert_eq!(session.compaction_stands(), vec![boot(1, Some(7))]);
         assert_eq!(session.state.flight, None);
