@@ -18,6 +18,7 @@ mod boot;
 mod close_out;
 mod context_remaining;
 mod effects;
+mod exec;
 mod fresh_window;
 mod fresh_window_tool;
 mod handoff;
@@ -52,6 +53,7 @@ pub const ALL: &[Handler] = &[
     close_out::HANDLER,
     context_remaining::HANDLER,
     effects::HANDLER,
+    exec::HANDLER,
     fresh_window::HANDLER,
     fresh_window_tool::HANDLER,
     handoff::HANDLER,
@@ -132,7 +134,10 @@ pub fn catalog() -> Catalog<'static> {
 
 /// The schemas of the options, by handler, of those that take any.
 pub fn option_schemas() -> Vec<(&'static str, Value)> {
-    vec![(veto::HANDLER.name, schemars::schema_for!(veto::Options).to_value())]
+    vec![
+        (veto::HANDLER.name, schemars::schema_for!(veto::Options).to_value()),
+        (exec::HANDLER.name, schemars::schema_for!(exec::Options).to_value()),
+    ]
 }
 
 /// Every tool that a row can register, whether it is live or not.
