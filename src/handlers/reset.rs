@@ -114,7 +114,7 @@ fn rows_beside(call: &Call<'_>, entries: &[Entry<'_>]) -> Branch {
         other => Err(other),
     });
     match rows {
-        Ok(rows) => Branch::new(&rows, entries),
+        Ok(rows) => Branch::new(&rows.window, entries),
         Err(error) => {
             tracing::warn!(%error, "a reset without the transcript's rows");
             Branch::default()
