@@ -7,6 +7,7 @@
 pub mod boot;
 pub mod cli;
 pub mod config;
+pub mod demo;
 pub mod doctor;
 pub mod dream;
 pub mod handlers;
@@ -14,6 +15,7 @@ pub mod outcome;
 pub mod package;
 pub mod paths;
 pub mod prune;
+pub mod schema;
 pub mod texts;
 pub mod wire;
 

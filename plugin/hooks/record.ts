@@ -21,8 +21,11 @@ export type ProcessRecord = {
   isBound: boolean
   /** Nobody sees a screen; null until `session.start` has said. */
   isHeadless: boolean | null
-  /** The tools and commands that are registered, as one string to compare. */
+  /** A digest of the tools and commands that were registered last, to see whether they changed. */
   registered: string
+  /** The names that are ours: commands without the slash, tools as the model calls them. */
+  commands: string[]
+  tools: string[]
   /** Names of ours that were refused. */
   taken: string[]
 }
@@ -92,14 +95,19 @@ export function freshSession(id: string): SessionRecord {
 
 /** What stands, with this session in it. Another session's record is dropped: one conversation runs at a time. */
 export function withSession(stored: Stored | undefined, id: string): { process: ProcessRecord; session: SessionRecord } {
-  const process = stored?.process ?? { isBound: false, isHeadless: null, registered: '', taken: [] }
+  const process = stored?.process ?? { isBound: false, isHeadless: null, registered: '', commands: [], tools: [], taken: [] }
   const session = stored?.session?.id === id ? stored.session : freshSession(id)
   return { process, session }
 }
 
-/** A main turn begins: the breaker lets the program have another try. */
+/** A main turn begins. */
 export function turnStarted(session: SessionRecord, turnId: string): SessionRecord {
-  return { ...session, turn: { ...session.turn, running: true, id: turnId }, failures: 0 }
+  return { ...session, turn: { ...session.turn, running: true, id: turnId } }
+}
+
+/** The person wrote something: a program that was left alone gets one more try, and no more, since each may cost seconds. */
+export function prompted(session: SessionRecord): SessionRecord {
+  return session.failures < BREAKER_LIMIT ? session : { ...session, failures: BREAKER_LIMIT - 1 }
 }
 
 /** A main turn ended. The next one may have started already, so only its own id is cleared. */
@@ -144,4 +152,11 @@ export function changesState(reply: Reply): boolean {
 /** A line was shown. */
 export function withSaid(session: SessionRecord, line: string): SessionRecord {
   return session.said.includes(line) ? session : { ...session, said: [...session.said, line].slice(-SAID_LIMIT) }
+}
+
+/** A short text that differs when the long one does (FNV-1a, with the length). */
+export function digest(text: string): string {
+  let hash = 0x811c9dc5
+  for (let at = 0; at < text.length; at += 1) hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193)
+  return `${text.length}-${(hash >>> 0).toString(16)}`
 }

@@ -8,7 +8,7 @@ import type { EngineInterface, PluginOptions, Register } from 'claude-code'
 import { envNames, pickBreakdown, pickMerged, pickOlderPlugin } from './facts'
 import { rebuild } from './rebuild'
 import type { ProcessRecord, SessionRecord, SettingsFacts, Stored } from './record'
-import { BREAKER_LIMIT, answered, changesState, failed, planned, storedOf, turnEnded, turnStarted, withSaid, withSession } from './record'
+import { BREAKER_LIMIT, answered, changesState, digest, failed, planned, prompted, storedOf, turnEnded, turnStarted, withSaid, withSession } from './record'
 import type { Answer, Effect, Outcome, Parsed, Plan, PlannedCommand, PlannedTool, Reply } from './wire'
 import { WIRE_VERSION, firstLine, parseOutput, planOf, replyOf, wakes } from './wire'
 
@@ -23,6 +23,9 @@ const END_TIMEOUT_MS = 1_000
 const ATTEMPTS = 3
 /** How often a write is repeated since another one came first. */
 const WRITES = 20
+/** How often, and how far apart, a prompt is submitted again while a hook holds the turn: ten seconds, as long as one may. */
+const SUBMISSIONS = 100
+const SUBMIT_AGAIN_MS = 100
 /** How many effects may follow from effects. */
 const DEPTH_LIMIT = 5
 const INTERRUPTED = 'interrupted'
@@ -84,7 +87,7 @@ export const register: Register = (on, options) => {
   on('classic.UserPromptSubmit', async ($, e, next) => {
     const result = await next(e)
     await bind($, e)
-    await change($, e.session_id, session => ({ ...session, failures: 0 }))
+    await change($, e.session_id, prompted)
     if (result.block !== undefined || result.preventContinuation === true) return result
     const told = await ask($, { options, event: 'classic.UserPromptSubmit', e, sessionId: e.session_id, agentId: e.agent_id, origin: originOf(next.origin), signal: next.signal, depth: 0 })
     return told.answer?.kind === 'context' ? { ...result, additionalContext: [...(result.additionalContext ?? []), ...told.answer.texts] } : result
@@ -110,7 +113,7 @@ export const register: Register = (on, options) => {
     const id = await $.session.id()
     const agentId = agentOf(e)
     if (agentId === undefined) {
-      await change($, id, session => turnStarted(session, e.turnId))
+      await change($, id, session => prompted(turnStarted(session, e.turnId)))
       await ensurePlan($, options, id, 'again')
     }
     await ask($, { options, event: 'turn.start', e, sessionId: id, agentId, origin: originOf(next.origin), signal: next.signal, depth: 0 })
@@ -157,7 +160,10 @@ export const register: Register = (on, options) => {
 
   on('command.run', { command: ['fresh-window', 'prune-preview', 'notesoup'] }, async ($, e, next) => {
     const id = await $.session.id()
-    await change($, id, session => ({ ...session, failures: 0 }))
+    const { process } = await load($, id)
+    // The person, or another plugin, may have a command of that name.
+    if (!process.commands.includes(e.command)) return next(e)
+    await change($, id, prompted)
     const told = await ask($, { options, event: 'command.run', e, sessionId: id, origin: originOf(next.origin), signal: next.signal, depth: 0 })
     if (told.answer?.kind === 'lines') return show($, told.answer.lines)
     if (told.trouble !== undefined) return show($, [`/${e.command} cannot run: ${told.trouble}`])
@@ -165,6 +171,9 @@ export const register: Register = (on, options) => {
   }).catch(($, e, next) => next(e))
 
   on('tool.call', { tool: /^mcp__notesoup__/ }, async ($, e, next) => {
+    const { process } = await load($, await $.session.id())
+    // An MCP server may have our name, and then its tools look like ours.
+    if (!process.tools.includes(e.tool)) return next(e)
     const told = await ask($, { options, event: 'tool.call', e, agentId: e.agentId, toolUseId: e.tool_use_id, origin: originOf(next.origin), signal: next.signal, depth: 0 })
     if (told.answer?.kind === 'tool') return told.answer.is_error ? { deny: told.answer.text } : { result: told.answer.text }
     if (told.trouble !== undefined) return { deny: `notesoup cannot answer: ${told.trouble}` }
@@ -186,7 +195,7 @@ function originOf(origin: { readonly plugin: string; readonly tier: string }): s
 /** Sends an event to the program when the plan says so, keeps its state, carries out its effects. */
 async function ask($: EngineInterface, call: Call): Promise<Told> {
   const id = call.sessionId ?? (await $.session.id())
-  let session = await ensurePlan($, call.options, id, call.event === 'prompt.context' ? 'bare' : 'lazy', call.signal)
+  let session = await plannedFor($, call, id)
   if (session.failures >= BREAKER_LIMIT || !(await isWoken($, session, call))) return troubleOf(session)
   for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
     const facts = await factsOf($, session, call)
@@ -207,6 +216,12 @@ async function ask($: EngineInterface, call: Call): Promise<Told> {
     return { answer: reply.answer }
   }
   return {}
+}
+
+/** The session with the plan that this event goes by. The end of a session has no time to ask for one. */
+async function plannedFor($: EngineInterface, call: Call, id: string): Promise<SessionRecord> {
+  if (call.event === 'session.end') return (await load($, id)).session
+  return ensurePlan($, call.options, id, call.event === 'prompt.context' ? 'bare' : 'lazy', call.signal)
 }
 
 /** Whether the event starts the program. Events that watch no mark cost no look at the usage. */
@@ -250,6 +265,8 @@ async function settle($: EngineInterface, call: Call, outcome: Outcome): Promise
 async function compactNow($: EngineInterface, id: string): Promise<Outcome> {
   try {
     const result = await $.session.compact()
+    // Our own hook answered so, since the person pressed Escape.
+    if (result.skip === INTERRUPTED) return { id, effect: 'compact', ok: false, error: 'aborted' }
     return result.skip === undefined ? { id, effect: 'compact', ok: true } : { id, effect: 'compact', ok: false, skip: result.skip }
   } catch (error) {
     return { id, effect: 'compact', ok: false, error: messageOf(error) }
@@ -265,13 +282,19 @@ async function runCommand($: EngineInterface, id: string, command: string, args:
   }
 }
 
-async function submitPrompt($: EngineInterface, call: Call, id: string, text: string): Promise<void> {
+/** Submits a prompt; while the hook that decided it still holds its turn, the client refuses, and it is tried again. */
+async function submitPrompt($: EngineInterface, call: Call, id: string, text: string, attempt = 0): Promise<void> {
   let outcome: Outcome
   try {
     const result = await $.prompt.submit({ text })
     outcome = result.drop === undefined ? { id, effect: 'submit_prompt', ok: true } : { id, effect: 'submit_prompt', ok: false, skip: result.drop }
   } catch (error) {
-    outcome = { id, effect: 'submit_prompt', ok: false, error: messageOf(error) }
+    const message = messageOf(error)
+    if (message.includes('hook is holding') && attempt < SUBMISSIONS) {
+      $.clock.after(SUBMIT_AGAIN_MS, () => void submitPrompt($, call, id, text, attempt + 1))
+      return
+    }
+    outcome = { id, effect: 'submit_prompt', ok: false, error: message }
   }
   await settle($, { ...call, signal: undefined }, outcome)
 }
@@ -391,8 +414,10 @@ function startLine(program: string, message: string, timeoutMs: number): string 
   return `${program} cannot be started: ${firstLine(message)}`
 }
 
+/** What an error says, without the name of the call that it came from. */
 function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error)
+  const message = error instanceof Error ? error.message : String(error)
+  return message.replace(/^notesoup: (\$\.session\.compact: )?/, '')
 }
 
 /** Counts a failure and says why, once; after too many in a row the program is left alone until the next prompt. */
@@ -421,33 +446,50 @@ async function keep($: EngineInterface, id: string, serial: number, program: str
 /** Registers what the plan names, all at once; a name that is refused is survived and said. */
 async function registerNames($: EngineInterface, id: string, plan: Plan, isAgain: boolean): Promise<void> {
   const { process } = await load($, id)
-  const names = JSON.stringify([plan.commands, plan.tools])
+  const names = digest(JSON.stringify([plan.commands, plan.tools]))
   // Before `session.start` the client refuses; that event asks for the plan again.
   if (!process.isBound || (!isAgain && process.registered === names)) return
-  const refused = await Promise.all([...plan.commands.map(command => registerCommand($, command)), ...plan.tools.map(tool => registerTool($, tool))])
-  const taken = refused.filter(entry => entry !== null)
-  await changeProcess($, current => ({ ...current, registered: names, taken: taken.map(entry => entry.name) }))
-  for (const entry of taken) await say($, id, entry.line)
+  const [commands, tools] = await Promise.all([
+    Promise.all(plan.commands.map(command => registerCommand($, command))),
+    Promise.all(plan.tools.map(tool => registerTool($, tool))),
+  ])
+  const taken = [...commands, ...tools].filter(name => name.line !== null)
+  await changeProcess($, current => ({
+    ...current,
+    registered: names,
+    commands: commands.filter(name => name.line === null).map(name => name.name),
+    tools: tools.filter(name => name.line === null).map(name => `mcp__notesoup__${name.name}`),
+    taken: taken.map(name => name.name),
+  }))
+  for (const name of taken) await say($, id, name.line ?? '')
 }
 
-async function registerCommand($: EngineInterface, command: PlannedCommand): Promise<{ name: string; line: string } | null> {
+/** A name that was registered, or the line that says why it was not. */
+type Registered = { name: string; line: string | null }
+
+async function registerCommand($: EngineInterface, command: PlannedCommand): Promise<Registered> {
   try {
     const hint = command.argument_hint === undefined ? {} : { argumentHint: command.argument_hint }
     await $.command.register({ name: command.name, description: command.description, ...hint, ...(command.immediate === true ? { immediate: true as const } : {}) })
-    return null
+    return { name: command.name, line: null }
   } catch (error) {
-    return { name: command.name, line: `/${command.name} could not be added: ${firstLine(messageOf(error))}` }
+    return { name: command.name, line: `/${command.name} could not be added: ${reasonOf(error)}` }
   }
 }
 
-async function registerTool($: EngineInterface, tool: PlannedTool): Promise<{ name: string; line: string } | null> {
+async function registerTool($: EngineInterface, tool: PlannedTool): Promise<Registered> {
   try {
     // Deferred tools wait behind a search, where the model does not see them.
     await $.tool.register({ name: tool.name, description: tool.description, inputSchema: tool.input_schema, isDeferred: false })
-    return null
+    return { name: tool.name, line: null }
   } catch (error) {
-    return { name: tool.name, line: `the tool ${tool.name} could not be added: ${firstLine(messageOf(error))}` }
+    return { name: tool.name, line: `the tool ${tool.name} could not be added: ${reasonOf(error)}` }
   }
+}
+
+/** Why a name was refused, without the call that asked for it. */
+function reasonOf(error: unknown): string {
+  return firstLine(messageOf(error)).replace(/^.* refused: /, '')
 }
 
 /** Shows a line to the person, once a session. */

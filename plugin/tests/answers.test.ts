@@ -1,7 +1,7 @@
 import type { SessionCompactInput, SessionMessage } from 'claude-code'
-import { describe, expect, test } from 'claude-code/testing'
+import { describe, expect } from 'claude-code/testing'
 import type { Request } from './world'
-import { MEASURE, START, classic, ended, planFor, world } from './world'
+import { MEASURE, START, classic, ended, planFor, test, world } from './world'
 
 /** A conversation as the client hands it over: one entry a content block. */
 const CONVERSATION: SessionMessage[] = [
@@ -127,10 +127,19 @@ describe('session.compact', () => {
 
 const PERSON = { origin: { kind: 'composer' as const }, presentation: { isFullscreen: false, columns: 80 } }
 
+function planWithCommands(): Record<string, unknown> {
+  const commands = ['fresh-window', 'prune-preview', 'notesoup'].map(name => ({ name, description: name }))
+  return { ...planFor('command.run'), commands }
+}
+
+function planWithTools(): Record<string, unknown> {
+  return { ...planFor('tool.call'), tools: [{ name: 'notes_list', description: 'Lists notes.', input_schema: { type: 'object' } }] }
+}
+
 describe('commands', () => {
   test('show their lines to the person and give the model nothing', async ($, on) => {
     const w = world(on)
-    w.plan = () => planFor('command.run')
+    w.plan = () => planWithCommands()
     w.hook = () => ({ v: 1, answer: { kind: 'lines', lines: ['before → after', 'Bash 3'] } })
     await $.session.start(START)
     expect(await $.command.run({ command: 'prune-preview', args: '', ...PERSON })).toEqual({})
@@ -140,7 +149,7 @@ describe('commands', () => {
 
   test('are printed where nobody sees a screen', async ($, on) => {
     const w = world(on, { surfaces: [] })
-    w.plan = () => planFor('command.run')
+    w.plan = () => planWithCommands()
     w.hook = () => ({ v: 1, answer: { kind: 'lines', lines: ['one', 'two'] } })
     await $.session.start({ ...START, surface: null, isInteractive: false })
     const answer = await $.command.run({ command: 'notesoup', args: '', ...PERSON })
@@ -151,18 +160,20 @@ describe('commands', () => {
 
   test('say why they cannot run', async ($, on) => {
     const w = world(on)
-    w.plan = () => planFor('command.run')
+    w.plan = () => planWithCommands()
     w.hook = () => ({ fail: 'still running after 5000ms' })
     await $.session.start(START)
     await $.command.run({ command: 'fresh-window', args: '', ...PERSON })
     expect(w.lines.at(-1)).toBe('/fresh-window cannot run: the program took longer than 5 s')
   })
 
-  test('of others are left alone', async ($, on) => {
-    const w = world(on)
-    w.plan = () => planFor('command.run')
+  test('of others are left alone, also one that has our name', async ($, on) => {
+    const w = world(on, { refused: ['prune-preview'] })
+    w.plan = () => planWithCommands()
     on('command.run', () => ({ text: 'theirs' }))
+    await $.session.start(START)
     expect((await $.command.run({ command: 'theirs', args: '', ...PERSON })).text).toBe('theirs')
+    expect((await $.command.run({ command: 'prune-preview', args: '', ...PERSON })).text).toBe('theirs')
     expect(w.hooks.length).toBe(0)
   })
 })
@@ -170,7 +181,7 @@ describe('commands', () => {
 describe('tools', () => {
   test('answer with the text, an error only on a refusal', async ($, on) => {
     const w = world(on)
-    w.plan = () => planFor('tool.call')
+    w.plan = () => planWithTools()
     w.hook = request => ({ v: 1, answer: { kind: 'tool', text: `asked for ${request.e.q}`, is_error: request.e.q === 'nothing' } })
     await $.session.start(START)
     expect((await $.tool.call({ tool: 'mcp__notesoup__notes_list', q: 'soup' })).result).toBe('asked for soup')
@@ -184,9 +195,18 @@ describe('tools', () => {
     expect(typeof w.hooks[0]?.facts.tool_use_id).toBe('string')
   })
 
+  test('of an MCP server that has our name are left alone', async ($, on) => {
+    const w = world(on)
+    w.plan = () => planWithTools()
+    on('tool.call', () => ({ result: 'theirs' }))
+    await $.session.start(START)
+    expect((await $.tool.call({ tool: 'mcp__notesoup__other' })).result).toBe('theirs')
+    expect(w.hooks.length).toBe(0)
+  })
+
   test('tell the model why they cannot answer', async ($, on) => {
     const w = world(on)
-    w.plan = () => planFor('tool.call')
+    w.plan = () => planWithTools()
     w.hook = () => ({ run: { exitCode: 101, stderr: 'boom\nmore' } })
     await $.session.start(START)
     const answer = await $.tool.call({ tool: 'mcp__notesoup__notes_list' })
@@ -222,6 +242,17 @@ describe('effects', () => {
     }
     await $.session.measure(MEASURE)
     expect(w.hooks.at(-1)?.e).toEqual({ id: 'c1', effect: 'compact', ok: false, skip: 'no boot' })
+  })
+
+  test('a compaction that the person stops counts as aborted', async ($, on) => {
+    const w = world(on)
+    w.plan = () => planFor('session.measure', 'session.compact')
+    w.hook = request => {
+      if (request.event === 'session.measure') return { v: 1, effects: [{ effect: 'compact', id: 'c1' }] }
+      return request.event === 'session.compact' ? { v: 1, answer: { kind: 'skip', reason: 'interrupted' } } : { v: 1 }
+    }
+    await $.session.measure(MEASURE)
+    expect(w.hooks.at(-1)?.e).toEqual({ id: 'c1', effect: 'compact', ok: false, error: 'aborted' })
   })
 
   test('a compaction that the client refuses says why', async ($, on) => {

@@ -1,5 +1,5 @@
-import { describe, expect, test } from 'claude-code/testing'
-import { MEASURE, START, classic, planFor, world } from './world'
+import { describe, expect } from 'claude-code/testing'
+import { MEASURE, START, classic, planFor, test, world } from './world'
 import type { Output, World } from './world'
 
 const GOES_ON = '. The session goes on without it.'
@@ -65,17 +65,21 @@ describe('the program', () => {
     expect(w.hooks.map(request => request.event)).toEqual(['session.measure'])
   })
 
-  test('is left alone after three failures in a row, until the next turn', async ($, on) => {
+  test('is left alone after three failures in a row; a prompt gives it one more try', async ($, on) => {
     const w = world(on)
+    on('classic.UserPromptSubmit', () => ({}))
     w.plan = () => planFor('session.measure')
     w.hook = () => ({ run: { exitCode: 1 } })
     for (let n = 0; n < 5; n += 1) await $.session.measure(MEASURE)
     expect(w.hooks.length).toBe(3)
     expect(w.lines).toEqual([`the program ended with exit code 1${GOES_ON}`, '3 failures in a row; the program is left alone until your next prompt.'])
-    await $.turn.start({ text: 'hi', turnId: 't1' })
-    w.hook = () => ({ v: 1 })
-    await $.session.measure(MEASURE)
+    await $.classic.UserPromptSubmit({ prompt: 'hi', ...classic() })
+    for (let n = 0; n < 5; n += 1) await $.session.measure(MEASURE)
     expect(w.hooks.length).toBe(4)
+    await $.classic.UserPromptSubmit({ prompt: 'hi', ...classic() })
+    w.hook = () => ({ v: 1 })
+    for (let n = 0; n < 5; n += 1) await $.session.measure(MEASURE)
+    expect(w.hooks.length).toBe(9)
     expect(w.lines.length).toBe(2)
   })
 

@@ -9,7 +9,6 @@ use clap::Args;
 
 use super::Global;
 use crate::doctor::{Examination, Finding, Level, Part};
-use crate::handlers::World;
 
 /// Look at program, client, plugin, config and notes: what is well, what is not, what to do
 #[derive(Debug, Args)]
@@ -40,7 +39,7 @@ pub fn run(args: &DoctorArgs, global: &Global) -> ExitCode {
         only: args.notes.then_some(Part::Notes),
         program: env::current_exe().unwrap_or_default(),
         cwd: env::current_dir().unwrap_or_default(),
-        world: World::of_process().with_options(global.config.clone(), global.notes_home.clone()),
+        world: global.world(),
     };
     let mut findings: Vec<Finding> = Vec::new();
     examination.run(&mut |finding| {

@@ -13,7 +13,7 @@ use super::Global;
 use super::steps::tilde;
 use crate::config;
 use crate::dream::{DreamError, Gate, Outcome, Progress, Request, Survey, Undone, arguments, dream, survey, undo};
-use crate::handlers::{World, catalog};
+use crate::handlers::catalog;
 use crate::notes::{Identity, Notes};
 use crate::package::client::Client;
 use crate::package::store;
@@ -87,7 +87,7 @@ pub fn run(args: &DreamArgs, global: &Global) -> ExitCode {
 
 /// The request, and the folder of the plugin, which is there as long as the guard is.
 fn prepare(args: &DreamArgs, global: &Global) -> Result<(Request, tempfile::TempDir), DreamError> {
-    let world = World::of_process().with_options(global.config.clone(), global.notes_home.clone());
+    let world = global.world();
     let cwd = env::current_dir().unwrap_or_default();
     let facts = Facts {
         cwd: Some(cwd.to_string_lossy().into_owned()),
@@ -97,7 +97,11 @@ fn prepare(args: &DreamArgs, global: &Global) -> Result<(Request, tempfile::Temp
     let no_home = || DreamError::NoNotes {
         root: PathBuf::from("~/.agents/notes"),
     };
-    let root = world.notes_root(&config.notes, &[]).ok_or_else(no_home)?;
+    // The client runs in the notes folder, where a relative path would lead elsewhere.
+    let root = world
+        .notes_root(&config.notes, &[])
+        .and_then(|root| std::path::absolute(root).ok())
+        .ok_or_else(no_home)?;
     let notes = Notes::open(Identity {
         root: root.clone(),
         cwd,

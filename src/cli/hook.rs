@@ -38,7 +38,7 @@ pub(super) fn run_plan(global: &Global) -> ExitCode {
 }
 
 fn world(global: &Global) -> World {
-    World::of_process().with_options(global.config.clone(), global.notes_home.clone())
+    global.world()
 }
 
 type Answerer = fn(&[u8], &mut World) -> Result<String, WireError>;

@@ -1,12 +1,17 @@
 //! The command line. `hook` and `plan` are taken before the parser is built, since the client starts them again and
 //! again.
 
+mod completions;
+mod config;
+mod demo;
 mod doctor;
 mod dream;
 mod hook;
 mod install;
 mod log;
 mod notes;
+mod prune;
+mod schema;
 mod steps;
 mod uninstall;
 
@@ -14,6 +19,8 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
+
+use crate::handlers::World;
 
 /// Notes that outlive a context window, the old conversation at hand, and fresh windows for Claude Code
 #[derive(Debug, Parser)]
@@ -36,17 +43,31 @@ pub struct Global {
     pub notes_home: Option<PathBuf>,
 }
 
+impl Global {
+    /// The world of this process, with what these options name.
+    fn world(&self) -> World {
+        World::of_process().with_options(self.config.clone(), self.notes_home.clone())
+    }
+}
+
 #[derive(Debug, Subcommand)]
 enum Command {
     /// Answer one event of the client: JSON on standard input, JSON on standard output
     Hook,
     /// Say what the courier is to watch and register: JSON on standard input, JSON on standard output
     Plan,
+    /// Show the main job on a made-up conversation: boot, warning, reset, handoff and cut
+    Demo,
     Install(install::InstallArgs),
     Uninstall(uninstall::UninstallArgs),
     Doctor(doctor::DoctorArgs),
     Notes(Box<notes::NotesArgs>),
+    Prune(prune::PruneArgs),
     Dream(dream::DreamArgs),
+    Config(config::ConfigArgs),
+    Schema(schema::SchemaArgs),
+    Completions(completions::CompletionsArgs),
+    Man(completions::ManArgs),
 }
 
 /// Runs what the command line asks for.
@@ -58,10 +79,23 @@ pub fn main() -> ExitCode {
     match command {
         Command::Hook => hook::run_hook(&global),
         Command::Plan => hook::run_plan(&global),
+        Command::Demo => demo::run(),
         Command::Install(args) => install::run(&args),
         Command::Uninstall(args) => uninstall::run(&args),
         Command::Doctor(args) => doctor::run(&args, &global),
         Command::Notes(args) => notes::run(&args, &global),
+        Command::Prune(args) => prune::run(&args, &global),
         Command::Dream(args) => dream::run(&args, &global),
+        Command::Config(args) => config::run(&args, &global),
+        Command::Schema(args) => schema::run(&args),
+        Command::Completions(args) => completions::run_completions(&args),
+        Command::Man(args) => completions::run_man(&args),
     }
+}
+
+/// Says why a command failed, on standard error.
+fn fail(message: &str) -> ExitCode {
+    use std::io::Write as _;
+    let _ = writeln!(anstream::stderr(), "error: {message}");
+    ExitCode::FAILURE
 }

@@ -13,8 +13,10 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use super::check::Catalog;
-use super::layers::{Loaded, Sources, load};
+use super::last_good::LastGood;
+use super::load::{Loaded, load, load_keeping};
 use super::problem::Problem;
+use super::sources::Sources;
 use super::{Config, Row};
 
 /// How many fingerprints are kept: a few projects and settings that are used in turn.
@@ -47,7 +49,7 @@ impl Snapshot {
         if let Some(kept) = file.as_deref().and_then(|file| Self::read(file, &fingerprint)) {
             return kept;
         }
-        let Loaded { config, problems, .. } = load(sources, catalog);
+        let Loaded { config, problems, .. } = load_keeping(sources, catalog, &LastGood::in_state_dir(state_dir));
         let rows = live_rows(&config);
         let body = Body { config, problems };
         if let Some(file) = file {
@@ -141,18 +143,20 @@ fn write(file: &Path, rows: &[(String, Row)], body: &Body) -> std::io::Result<()
     let text = format!("{}\n{}\n", serde_json::to_string(rows)?, serde_json::to_string(body)?);
     temp.write_all(text.as_bytes())?;
     temp.persist(file)?;
-    forget_the_oldest(folder)
+    forget_the_oldest(folder, KEPT, |_| true)
 }
 
-fn forget_the_oldest(folder: &Path) -> std::io::Result<()> {
+/// Takes away the oldest files of a folder until `kept` are left, of those whose name is meant.
+pub(super) fn forget_the_oldest(folder: &Path, kept: usize, is_meant: impl Fn(&str) -> bool) -> std::io::Result<()> {
     let mut files: Vec<(std::time::SystemTime, PathBuf)> = fs::read_dir(folder)?
         .filter_map(|entry| {
             let entry = entry.ok()?;
-            Some((entry.metadata().ok()?.modified().ok()?, entry.path()))
+            let is_meant = entry.file_name().to_str().is_some_and(&is_meant);
+            is_meant.then_some((entry.metadata().ok()?.modified().ok()?, entry.path()))
         })
         .collect();
     files.sort();
-    let surplus = files.len().saturating_sub(KEPT);
+    let surplus = files.len().saturating_sub(kept);
     for (_, path) in files.into_iter().take(surplus) {
         fs::remove_file(path)?;
     }
@@ -173,7 +177,15 @@ pub fn fingerprint(sources: &Sources) -> String {
         add(file.as_os_str().as_encoded_bytes());
         match fs::metadata(&file) {
             Ok(data) => {
-                for number in [data.size(), data.mtime() as u64, data.mtime_nsec() as u64, data.ino()] {
+                for number in [
+                    data.size(),
+                    data.mtime() as u64,
+                    data.mtime_nsec() as u64,
+                    // Rights and owner are part of what is said about a file.
+                    data.ctime() as u64,
+                    data.ctime_nsec() as u64,
+                    data.ino(),
+                ] {
                     add(&number.to_le_bytes());
                 }
             }

@@ -4,15 +4,115 @@
 use std::collections::BTreeMap;
 
 use figment::value::{Dict, Value};
+use schemars::JsonSchema;
 
-use super::layers::{Layer, LayerKind, Sources, combine, leaves};
-use super::problem::{Code, Place, Problem};
+use super::document::value_of_text;
+use super::key;
+use super::layer::{Layer, LayerKind};
+use super::merge::{insert, leaves};
+use super::problem::{Code, Consequence, Place, Problem, shown, suggestion};
+use super::sources::Sources;
 
 /// Variables that begin like this are config: `NOTESOUP_CONFIG__WINDOW__RESET_MARGIN_TOKENS`.
 pub(super) const VARIABLE_PREFIX: &str = "NOTESOUP_CONFIG__";
 
 /// Variables that choose the program or its files; a project's settings may not set them.
-pub const RESERVED_VARIABLES: &[&str] = &["NOTESOUP_BIN", "NOTESOUP_HOME", "NOTESOUP_LOG"];
+pub const RESERVED_VARIABLES: &[&str] = &[
+    "NOTESOUP_BIN",
+    "NOTESOUP_HOME",
+    "NOTESOUP_LOG",
+    "NOTESOUP_CLAUDE",
+    "PI_NOTES_HOME",
+    "XDG_CONFIG_HOME",
+    "XDG_STATE_HOME",
+    "XDG_DATA_HOME",
+    "HOME",
+];
+
+/// The `notesoup` object of the client's settings.
+#[derive(Debug, Default, JsonSchema)]
+#[schemars(rename_all = "camelCase", deny_unknown_fields)]
+#[expect(
+    dead_code,
+    reason = "documents what `layers` reads key by key, so that one bad value takes no other with it"
+)]
+pub struct SettingsObject {
+    /// How far below the client's own automatic compaction the window is started fresh, in tokens; 8192 where no layer
+    /// says otherwise.
+    #[schemars(range(min = 1), extend("examples" = [8192]))]
+    reset_margin_tokens: Option<u64>,
+    /// How far below that reset the model is warned, in tokens; 16384 where no layer says otherwise.
+    #[schemars(range(min = 1), extend("examples" = [16384]))]
+    warning_runway_tokens: Option<u64>,
+}
+
+/// The options of this plugin, as `/config` shows them. One that is empty is not set.
+#[derive(Debug, Default, JsonSchema)]
+#[schemars(rename_all = "camelCase")]
+#[expect(
+    dead_code,
+    reason = "documents what `layers` reads key by key, so that one bad value takes no other with it"
+)]
+pub struct PluginOptions {
+    /// What a compaction does: the name of a profile.
+    #[schemars(extend("examples" = ["both", "notesoup", "compact-shaper"]))]
+    profile: Option<String>,
+    /// How far below the client's own automatic compaction the window is started fresh, in tokens.
+    #[schemars(with = "Option<Unset<Positive>>", extend("examples" = [8192]))]
+    reset_margin_tokens: (),
+    /// How far below that reset the model is warned, in tokens.
+    #[schemars(with = "Option<Unset<Positive>>", extend("examples" = [16384]))]
+    warning_runway_tokens: (),
+    /// How many of the newest messages /compact prune never cuts.
+    #[schemars(with = "Option<Unset<NotNegative>>", extend("examples" = [6]))]
+    preserve_recent_messages: (),
+    /// How many characters of a cut tool output stay.
+    #[schemars(with = "Option<Unset<NotNegative>>", extend("examples" = [300]))]
+    keep_head_chars: (),
+}
+
+/// The options of the older plugin compact-shaper, which go on to count.
+#[derive(Debug, Default, JsonSchema)]
+#[schemars(rename_all = "camelCase")]
+#[expect(
+    dead_code,
+    reason = "documents what `layers` reads key by key, so that one bad value takes no other with it"
+)]
+pub struct OlderOptions {
+    /// How many of the newest messages /compact prune never cuts.
+    #[schemars(with = "Option<Unset<NotNegative>>", extend("examples" = [6]))]
+    preserve_recent_messages: (),
+    /// How many characters of a cut tool output stay.
+    #[schemars(with = "Option<Unset<NotNegative>>", extend("examples" = [300]))]
+    keep_head_chars: (),
+}
+
+/// A number, or the empty text that stands for none.
+#[derive(JsonSchema)]
+#[schemars(untagged, inline)]
+#[expect(dead_code, reason = "a shape for the schema")]
+enum Unset<T> {
+    Set(T),
+    Empty(Empty),
+}
+
+#[derive(JsonSchema)]
+#[schemars(inline)]
+#[expect(dead_code, reason = "a shape for the schema")]
+enum Empty {
+    #[schemars(rename = "")]
+    Empty,
+}
+
+#[derive(JsonSchema)]
+#[schemars(inline, transparent)]
+#[expect(dead_code, reason = "a shape for the schema")]
+struct Positive(#[schemars(range(min = 1))] u64);
+
+#[derive(JsonSchema)]
+#[schemars(inline, transparent)]
+#[expect(dead_code, reason = "a shape for the schema")]
+struct NotNegative(u64);
 
 /// The options that the client knows by name, and the keys they set. `min` is the least number.
 struct OptionKey {
@@ -67,12 +167,13 @@ pub(super) fn layers(sources: &Sources, problems: &mut Vec<Problem>) -> Vec<Laye
                 format!("the variable {name} is refused: a project must not choose the program or its files"),
             )
             .key(format!("env.{name}"))
-            .help("set it in your own settings, or in the shell"),
+            .help("set it in your own settings, or in the shell")
+            .then(Consequence::ValueIgnored),
         );
     }
 
     let mut layers = Vec::new();
-    layers.extend(variables(LayerKind::ProjectVariables, &of_project));
+    layers.extend(variables(LayerKind::ProjectVariables, &of_project, problems));
     let mut older = Builder::new(LayerKind::OlderPlugin);
     // Managed settings stand over the command line's, and those over the person's.
     for source in ["user", "flag", "policy"] {
@@ -100,19 +201,28 @@ pub(super) fn layers(sources: &Sources, problems: &mut Vec<Problem>) -> Vec<Laye
     match settings.merged.get("notesoup") {
         Some(serde_json::Value::Object(values)) => {
             object.numbers("settings, notesoup", values, MARGINS, problems);
+            let known = || MARGINS.iter().map(|key| key.name);
+            for name in values.keys().filter(|name| known().all(|known| known != name.as_str())) {
+                problems.push(
+                    Problem::new(
+                        Code::UnknownKey,
+                        Place::source(format!("settings, notesoup: {}", shown(name))),
+                        format!("there is no key `{}` here", shown(name)),
+                    )
+                    .key(key::join("notesoup", name))
+                    .help(suggestion(name, known().collect::<Vec<_>>()))
+                    .then(Consequence::ValueIgnored),
+                );
+            }
         }
         None | Some(serde_json::Value::Null) => {}
         Some(other) => problems.push(
-            Problem::new(
-                Code::InvalidValue,
-                Place::source("settings"),
-                format!("found {other}, expected an object"),
-            )
-            .key("notesoup"),
+            ignored(other, Place::source("settings"), "notesoup")
+                .help("give an object with `resetMarginTokens` and `warningRunwayTokens`, or leave it out"),
         ),
     }
     layers.extend(object.finish());
-    layers.extend(variables(LayerKind::Variables, &of_person));
+    layers.extend(variables(LayerKind::Variables, &of_person, problems));
     layers
 }
 
@@ -127,12 +237,7 @@ struct Builder {
 impl Builder {
     fn new(kind: LayerKind) -> Self {
         Self {
-            layer: Layer {
-                kind,
-                document: None,
-                names: BTreeMap::new(),
-                dict: Dict::new(),
-            },
+            layer: Layer::empty(kind),
         }
     }
 
@@ -148,17 +253,13 @@ impl Builder {
                 continue;
             };
             let place = Place::source(format!("{place}: {name}"));
-            match value.as_i64().filter(|number| number >= min) {
+            match whole(value).filter(|number| number >= min) {
                 Some(number) => self.set(key, Value::from(number), place),
-                None => problems.push(
-                    Problem::new(Code::InvalidValue, place, format!("{value} is ignored"))
-                        .key(*key)
-                        .help(if *min > 0 {
-                            "give a positive whole number"
-                        } else {
-                            "give a whole number, 0 or more"
-                        }),
-                ),
+                None => problems.push(ignored(value, place, key).help(if *min > 0 {
+                    "give a positive whole number, or leave it out"
+                } else {
+                    "give a whole number, 0 or more, or leave it out"
+                })),
             }
         }
     }
@@ -175,19 +276,13 @@ impl Builder {
         let place = Place::source(format!("{place}: profile"));
         match value.as_str() {
             Some(name) => self.set("profile", Value::from(name.trim()), place),
-            None => problems.push(
-                Problem::new(Code::InvalidValue, place, format!("{value} is ignored"))
-                    .key("profile")
-                    .help("give the name of a profile"),
-            ),
+            None => problems.push(ignored(value, place, "profile").help("give the name of a profile")),
         }
     }
 
     fn set(&mut self, key: &str, value: Value, place: Place) {
+        insert(&mut self.layer.dict, &key::split(key), value);
         self.layer.names.insert(key.to_owned(), place);
-        if let Value::Dict(_, nested) = figment::util::nest(key, value) {
-            self.layer.dict = combine(std::mem::take(&mut self.layer.dict), &nested);
-        }
     }
 
     fn finish(self) -> Option<Layer> {
@@ -195,71 +290,138 @@ impl Builder {
     }
 }
 
+fn ignored(value: &serde_json::Value, place: Place, key: &str) -> Problem {
+    Problem::new(
+        Code::InvalidValue,
+        place,
+        format!("found `{}`", shown(&value.to_string())),
+    )
+    .key(key)
+    .then(Consequence::ValueIgnored)
+}
+
+/// A JSON number that is whole, e.g. `8192` or `8192.0`; no string, and nothing that a 64-bit number cannot hold.
+fn whole(value: &serde_json::Value) -> Option<i64> {
+    // 2^53: above it a float no longer names one whole number.
+    const EXACT: f64 = 9_007_199_254_740_992.0;
+    value.as_i64().or_else(|| {
+        let float = value.as_f64()?;
+        (float.fract() == 0.0 && float.abs() <= EXACT && !value.is_u64()).then_some(float as i64)
+    })
+}
+
 /// An option that nobody has set arrives as `""`, also where it is a number.
 fn is_unset(value: &serde_json::Value) -> bool {
     value.is_null() || value.as_str().is_some_and(|text| text.trim().is_empty())
 }
 
-fn variables(kind: LayerKind, variables: &BTreeMap<String, std::ffi::OsString>) -> Option<Layer> {
+fn variables(
+    kind: LayerKind,
+    variables: &BTreeMap<String, std::ffi::OsString>,
+    problems: &mut Vec<Problem>,
+) -> Option<Layer> {
     let mut builder = Builder::new(kind);
     for (name, value) in variables {
-        let Some(key) = name.strip_prefix(VARIABLE_PREFIX) else {
+        let Some(rest) = name.strip_prefix(VARIABLE_PREFIX) else {
             continue;
         };
-        let key = key.to_lowercase().replace("__", ".");
-        let Some(value) = value.to_str() else { continue };
-        let value: Value = value.parse().unwrap_or_else(|_| Value::from(value));
-        builder.set(&key, value, Place::source(format!("variable {name}")));
+        let key = key_of_variable(rest);
+        let place = Place::source(format!("variable {name}"));
+        match value.to_str() {
+            Some(text) => builder.set(&key, value_of_text(text), place),
+            None => problems.push(
+                Problem::new(Code::InvalidValue, place, "the value is not UTF-8")
+                    .key(key)
+                    .help("set it again, or unset it")
+                    .then(Consequence::ValueIgnored),
+            ),
+        }
     }
     builder.finish()
 }
 
-/// Takes from a project's layer all that a project may not set: everything but numbers and switches of `[window]` and
-/// `[prune]`. A cloned repository must not bring texts, paths or rows.
+/// `WINDOW__RESET_MARGIN_TOKENS` is `window.reset_margin_tokens`, `HOOKS__OUR_RESET__ENABLED` is
+/// `hooks.our-reset.enabled`: a variable's name has no `-`, and ids of rows and profiles have no `_`.
+fn key_of_variable(name: &str) -> String {
+    let mut key = String::new();
+    let mut before = String::new();
+    for part in name.split("__") {
+        let mut part = part.to_lowercase();
+        if matches!(before.as_str(), "hooks" | "profiles") {
+            part = part.replace('_', "-");
+        }
+        key = key::join(&key, &part);
+        before = part;
+    }
+    key
+}
+
+/// Leaves of a project's layer only what a project may set: numbers and switches of `[window]` and `[prune]`. A cloned
+/// repository must not bring texts, paths or rows.
 pub(super) fn keep_what_a_project_may_set(layer: &mut Layer) -> Vec<Problem> {
+    let mut kept = Dict::new();
     let mut problems = Vec::new();
     for key in leaves(&layer.dict, "") {
-        let section = key.split('.').next().unwrap_or_default();
-        let plain = layer
-            .value(&key)
-            .is_some_and(|value| matches!(value, Value::Num(..) | Value::Bool(..)));
-        let known = matches!(section, "window" | "prune");
-        if known && (plain || is_empty_table(layer.value(&key))) {
-            continue;
-        }
-        let place = match &layer.document {
-            Some(document) => document.place_of_key(&key),
-            None => layer.place_of(&key),
-        };
-        problems.push(
-            Problem::new(Code::NotAllowedHere, place, "a project may not set this")
+        let path = key::split(&key);
+        let section = path.first().map(String::as_str).unwrap_or_default();
+        let is_open = matches!(section, "window" | "prune");
+        match layer.value(&key) {
+            Some(value @ (Value::Num(..) | Value::Bool(..))) if is_open && path.len() > 1 => {
+                insert(&mut kept, &path, value.clone());
+            }
+            Some(Value::Dict(_, inner)) if is_open && inner.is_empty() => {}
+            _ => problems.push(
+                Problem::new(
+                    Code::NotAllowedHere,
+                    layer.place_of_key(&key),
+                    "a project may not set this",
+                )
                 .key(&key)
                 .help(
                     "a project sets numbers and switches of [window] and [prune] only; put it into your own hooks.toml",
-                ),
-        );
-        remove(&mut layer.dict, &key);
+                )
+                .then(Consequence::ValueIgnored),
+            ),
+        }
     }
+    layer.dict = kept;
     problems
 }
 
-fn is_empty_table(value: Option<&Value>) -> bool {
-    matches!(value, Some(Value::Dict(_, inner)) if inner.is_empty())
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
 
-fn remove(dict: &mut Dict, key: &str) {
-    match key.split_once('.') {
-        None => {
-            dict.remove(key);
+    #[test]
+    fn a_variable_names_a_key() {
+        for (name, key) in [
+            ("WINDOW__RESET_MARGIN_TOKENS", "window.reset_margin_tokens"),
+            ("HOOKS__OUR_RESET__ENABLED", "hooks.our-reset.enabled"),
+            (
+                "PROFILES__COMPACT_SHAPER__HOOKS__BOOT_AGAIN__WHEN__AGENT",
+                "profiles.compact-shaper.hooks.boot-again.when.agent",
+            ),
+            ("LANGUAGE", "language"),
+        ] {
+            assert_eq!(key_of_variable(name), key);
         }
-        Some((first, rest)) => {
-            let Some(Value::Dict(_, inner)) = dict.get_mut(first) else {
-                return;
-            };
-            remove(inner, rest);
-            if inner.is_empty() {
-                dict.remove(first);
-            }
+    }
+
+    #[test]
+    fn only_a_whole_number_is_one() {
+        for (value, expected) in [
+            ("8192", Some(8192)),
+            ("8192.0", Some(8192)),
+            ("-1", Some(-1)),
+            ("0.5", None),
+            ("1e300", None),
+            ("18446744073709551615", None),
+            ("\"NaN\"", None),
+            ("\"8192\"", None),
+            ("true", None),
+            ("[1]", None),
+        ] {
+            assert_eq!(whole(&serde_json::from_str(value).unwrap()), expected, "{value}");
         }
     }
 }

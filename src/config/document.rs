@@ -9,7 +9,11 @@ use figment::value::{Dict, Num, Value};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
+use super::key::{join, parent};
 use super::problem::{Code, Place, Problem};
+
+/// How many syntax errors of one file are told; what comes after the first few follows from them.
+const MOST_ERRORS: usize = 20;
 
 /// The bytes of a key and of its value.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -36,11 +40,18 @@ impl Document {
     /// Parses `text`, which was read from `path`.
     ///
     /// # Errors
-    /// One problem with the place of the first syntax error.
-    pub fn parse(path: &Path, text: String) -> Result<Self, Problem> {
+    /// The syntax errors, each with its place.
+    pub fn parse(path: &Path, text: String) -> Result<Self, Vec<Problem>> {
         let mut spans = BTreeMap::new();
         let dict = {
-            let root = DeTable::parse(&text).map_err(|error| syntax_problem(path, &text, &error))?;
+            let (root, errors) = DeTable::parse_recoverable(&text);
+            if !errors.is_empty() {
+                return Err(errors
+                    .iter()
+                    .take(MOST_ERRORS)
+                    .map(|error| syntax_problem(path, &text, error))
+                    .collect());
+            }
             table(root.get_ref(), "", &mut spans)
         };
         Ok(Self {
@@ -63,6 +74,19 @@ impl Document {
         self.place(self.nearest_span(key).map(|span| span.key.clone()))
     }
 
+    /// Where `needle` stands within the value of `key` (dotted); the whole value where it is not to be found as it is.
+    pub fn place_within(&self, key: &str, needle: &str) -> Place {
+        let within = self.spans.get(key).and_then(|span| {
+            let value = self.text.get(span.value.clone())?;
+            let start = span.value.start + value.find(needle)?;
+            Some(start..start + needle.len())
+        });
+        match within {
+            Some(range) => self.place(Some(range)),
+            None => self.place_of(key),
+        }
+    }
+
     /// Whether the file itself has `key` (dotted).
     pub fn has(&self, key: &str) -> bool {
         self.spans.contains_key(key)
@@ -79,12 +103,23 @@ impl Document {
             if let Some(span) = self.spans.get(key) {
                 return Some(span);
             }
-            key = &key[..key.rfind('.')?];
+            key = parent(key)?;
         }
     }
 
     fn place(&self, range: Option<Range<usize>>) -> Place {
         Place::in_file(&self.path, &self.text, range)
+    }
+}
+
+/// The value that a text stands for: what TOML reads in it, else the text itself.
+///
+/// So `8192`, `true` and `["a", "b"]` are what they look like, and `de` needs no quotes.
+pub(super) fn value_of_text(text: &str) -> Value {
+    let text = text.trim();
+    match DeValue::parse(text) {
+        Ok(value) => convert(&value, "", &mut BTreeMap::new()),
+        Err(_) => Value::from(text),
     }
 }
 
@@ -146,13 +181,5 @@ fn convert(value: &Spanned<DeValue<'_>>, path: &str, spans: &mut BTreeMap<String
             Value::from(list)
         }
         DeValue::Table(inner) => Value::from(table(inner, path, spans)),
-    }
-}
-
-fn join(prefix: &str, key: &str) -> String {
-    if prefix.is_empty() {
-        key.to_owned()
-    } else {
-        format!("{prefix}.{key}")
     }
 }

@@ -5,12 +5,22 @@
 
 pub mod cache;
 pub mod check;
+pub mod claude;
 mod client;
 mod document;
-mod layers;
+pub mod explain;
+mod file;
+pub mod key;
+mod last_good;
+mod layer;
+mod load;
+mod merge;
+mod notice;
 mod origin;
 mod problem;
+mod sources;
 mod table;
+mod trust;
 
 use std::collections::BTreeMap;
 
@@ -19,10 +29,15 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 pub use check::{Catalog, HandlerInfo};
+pub use client::{OlderOptions, PluginOptions, RESERVED_VARIABLES, SettingsObject};
 pub use document::Document;
-pub use layers::{Layer, LayerKind, Loaded, Sources, load};
+pub use last_good::LastGood;
+pub use layer::{Layer, LayerKind};
+pub use load::{Loaded, keys_of, load, load_keeping};
+pub use notice::notices;
 pub use origin::Origin;
-pub use problem::{Code, Place, Problem, nearest, suggestion};
+pub use problem::{Code, Consequence, Place, Problem, Severity, listed, nearest, shown, suggestion};
+pub use sources::Sources;
 pub use table::{COMMON_FIELDS, Condition, Field, FieldValue, Fields, Row, compile, fields_of};
 
 use crate::dream::DreamOptions;
@@ -34,7 +49,7 @@ use crate::window::WindowOptions;
 pub const DEFAULT_TEXT: &str = include_str!("../../hooks.toml");
 
 /// Everything that the layers say, merged.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Config {
     /// The version of this format; 1.

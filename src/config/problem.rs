@@ -38,6 +38,46 @@ pub enum Code {
     EmptyPool,
     /// A key that this layer may not set.
     NotAllowedHere,
+    /// A file of the person that others can read.
+    ReadableByOthers,
+    /// A file that others can write.
+    WritableByOthers,
+    /// A file that belongs to somebody else.
+    ForeignOwner,
+}
+
+/// How much a problem matters.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Severity {
+    /// The value or its file is left out.
+    #[default]
+    Error,
+    /// The value stands; the person should know all the same.
+    Warning,
+}
+
+/// What became of the value that a problem is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Consequence {
+    /// The value alone is left out.
+    ValueIgnored,
+    /// The whole file is left out.
+    FileIgnored,
+    /// The file is left out, and stands as it was when it was last good.
+    LastGoodStands,
+}
+
+impl Consequence {
+    /// What became of it, in words.
+    pub const fn describe(self) -> &'static str {
+        match self {
+            Self::ValueIgnored => "the value is left out",
+            Self::FileIgnored => "the file is left out until it is mended",
+            Self::LastGoodStands => "the file stands as it was when it was last good",
+        }
+    }
 }
 
 impl Code {
@@ -129,6 +169,12 @@ pub struct Problem {
     /// What to do.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub help: Option<String>,
+    /// How much it matters.
+    #[serde(default)]
+    pub severity: Severity,
+    /// What became of the value; absent where nothing was loaded, as in a check.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub consequence: Option<Consequence>,
 }
 
 impl Problem {
@@ -140,7 +186,23 @@ impl Problem {
             key: None,
             message: message.into(),
             help: None,
+            severity: Severity::Error,
+            consequence: None,
         }
+    }
+
+    /// The same problem as a warning.
+    #[must_use]
+    pub fn warning(mut self) -> Self {
+        self.severity = Severity::Warning;
+        self
+    }
+
+    /// The same problem with what became of the value.
+    #[must_use]
+    pub fn then(mut self, consequence: Consequence) -> Self {
+        self.consequence = Some(consequence);
+        self
     }
 
     /// The same problem, about this key.
@@ -188,13 +250,30 @@ pub fn nearest<'a>(found: &str, known: impl IntoIterator<Item = &'a str>) -> Opt
 pub fn suggestion<'a>(found: &str, known: impl IntoIterator<Item = &'a str> + Clone) -> String {
     match nearest(found, known.clone()) {
         Some(name) => format!("did you mean `{name}`?"),
-        None => format!(
-            "there are {}",
-            known
-                .into_iter()
-                .map(|name| format!("`{name}`"))
-                .collect::<Vec<_>>()
-                .join(", ")
-        ),
+        None => match listed(known) {
+            list if list.contains(',') => format!("there are {list}"),
+            list if list.is_empty() => "there is none".to_owned(),
+            list => format!("there is {list} only"),
+        },
     }
+}
+
+/// The names in backticks, with commas.
+pub fn listed<'a>(names: impl IntoIterator<Item = &'a str>) -> String {
+    let names: Vec<_> = names.into_iter().map(|name| format!("`{name}`")).collect();
+    names.join(", ")
+}
+
+/// A name or value as a message shows it: on one line, cut when it is long, without control characters.
+pub fn shown(text: &str) -> String {
+    const LIMIT: usize = 60;
+    let mut shown: String = text
+        .chars()
+        .take(LIMIT)
+        .map(|char| if char.is_control() { '\u{fffd}' } else { char })
+        .collect();
+    if text.chars().nth(LIMIT).is_some() {
+        shown.push('…');
+    }
+    shown
 }

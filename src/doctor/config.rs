@@ -1,7 +1,7 @@
 //! The layers of the config, as a session in this folder would have them.
 
 use super::{Examination, Finding, Part, Report};
-use crate::config;
+use crate::config::{self, LayerKind};
 use crate::handlers::catalog;
 use crate::wire::Facts;
 
@@ -16,16 +16,19 @@ pub(super) fn examine(examination: &Examination, report: Report<'_>) {
         ..Facts::default()
     };
     let loaded = config::load(&examination.world.sources(&facts), &catalog());
-    let files: Vec<_> = loaded
+    let above: Vec<_> = loaded
         .layers
         .iter()
-        .filter_map(|layer| layer.document.as_ref())
-        .map(|document| document.path.display().to_string())
+        .filter(|layer| !matches!(layer.kind, LayerKind::Defaults | LayerKind::Profile))
+        .map(|layer| match &layer.document {
+            Some(document) => document.path.display().to_string(),
+            None => layer.kind.title().to_owned(),
+        })
         .collect();
-    let from = if files.is_empty() {
-        "nothing but the defaults".to_owned()
+    let from = if above.is_empty() {
+        "the defaults".to_owned()
     } else {
-        files.join(", ")
+        format!("the defaults and {}", above.join(", "))
     };
     report(Finding::well(
         PART,

@@ -1,9 +1,9 @@
 //! The notes: where they are, and whether they are in order.
 
-use super::{Examination, Finding, Level, Part, Report};
+use super::{Examination, Finding, Part, Report};
 use crate::config;
 use crate::handlers::catalog;
-use crate::notes::{self, Identity, Notes};
+use crate::notes::{Identity, Level, Notes};
 use crate::wire::Facts;
 
 const PART: Part = Part::Notes;
@@ -22,25 +22,38 @@ pub(super) fn examine(examination: &Examination, report: Report<'_>) {
         ));
         return;
     };
+    let shown = root.display().to_string();
+    if !root.exists() {
+        report(Finding::well(PART, format!("none yet; the first goes to {shown}")));
+        return;
+    }
+    if let Err(err) = tempfile::tempfile_in(&root) {
+        report(Finding::wrong(
+            PART,
+            format!("{shown} cannot be written: {err}"),
+            "make it a folder that is yours; until then no note can be written",
+        ));
+        return;
+    }
     let notes = Notes::open(Identity {
         root,
         cwd: examination.cwd.clone(),
-        project: loaded.config.notes.project.clone(),
+        project: loaded.config.notes.project,
         state_dir: examination.world.state_dir.clone(),
         ..Identity::default()
     });
-    notes.recover();
-    for finding in notes.doctor(examination.fix) {
+    for found in notes.doctor(examination.fix) {
+        let level = match found.level {
+            Level::Well => super::Level::Well,
+            Level::Note => super::Level::Note,
+            Level::Fixed => super::Level::Fixed,
+            Level::Wrong => super::Level::Wrong,
+        };
         report(Finding {
             part: PART,
-            level: match finding.level {
-                notes::Level::Well => Level::Well,
-                notes::Level::Note => Level::Note,
-                notes::Level::Fixed => Level::Fixed,
-                notes::Level::Wrong => Level::Wrong,
-            },
-            line: finding.line,
-            remedy: finding.remedy,
+            level,
+            line: found.line,
+            remedy: found.remedy,
         });
     }
 }

@@ -2,13 +2,15 @@
 
 use std::collections::BTreeMap;
 
+use crate::config;
 use crate::config::cache::Snapshot;
 use crate::wire::{Event, EventPlan, Facts, Plan, VERSION};
 
 use super::{Handler, Registrations, SessionState, World, catalog, steps};
 
 /// The plan for a session with these facts, in this state. `known` is the fingerprint of the plan that the courier has.
-pub fn plan(facts: &Facts, state: &SessionState, known: Option<&str>, world: &World) -> Plan {
+pub fn plan(facts: &Facts, state: &SessionState, known: Option<&str>, world: &mut World) -> Plan {
+    world.distrust_variables_of(&facts.settings.project_env);
     let snapshot = Snapshot::take(&world.sources(facts), world.state_dir.as_deref(), &catalog());
     let fingerprint = fingerprint(&snapshot, facts);
     if known == Some(fingerprint.as_str()) {
@@ -47,7 +49,7 @@ pub fn plan(facts: &Facts, state: &SessionState, known: Option<&str>, world: &Wo
         commands: registrations.commands,
         tools: registrations.tools,
         watch: steps::watch(config, facts, &state.machine),
-        notices: notices(&snapshot, facts),
+        notices: notices(&snapshot, facts, world),
     }
 }
 
@@ -60,17 +62,9 @@ fn fingerprint(snapshot: &Snapshot, facts: &Facts) -> String {
     blake3::hash(parts.as_bytes()).to_hex()[..32].to_owned()
 }
 
-/// One line for everything that is wrong with the config: the first problem, and how to see the others. One more for
-/// whatever keeps the window from being reset.
-fn notices(snapshot: &Snapshot, facts: &Facts) -> Vec<String> {
-    let mut lines = Vec::new();
-    if let Some((first, others)) = snapshot.problems().split_first() {
-        let others = match others.len() {
-            0 => String::new(),
-            count => format!(" (and {count} more: `notesoup config check`)"),
-        };
-        lines.push(format!("{first}{others}"));
-    }
+/// What is wrong with the config, and what keeps the window from being reset.
+fn notices(snapshot: &Snapshot, facts: &Facts, world: &World) -> Vec<String> {
+    let mut lines = config::notices(snapshot.problems(), world.state_dir.as_deref());
     let config = snapshot.config();
     if facts.usage.is_some() && config.hooks.values().any(|row| row.enabled && row.run == "auto-reset") {
         lines.extend(

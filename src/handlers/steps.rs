@@ -57,9 +57,23 @@ fn choose_paragraph(call: &mut Call<'_>) -> usize {
 }
 
 /// What the courier has to watch for, in this state.
+///
+/// A plan may be asked for before the session's start was heard: its marks are watched all the same, since the event
+/// that crosses one binds the session.
 pub(super) fn watch(config: &Config, facts: &Facts, state: &machine::State) -> Watch {
     let told = Told::of(config, facts);
-    machine::watch(state, &told.ctx(facts, "", 0))
+    let ctx = told.ctx(facts, "", 0);
+    match &facts.session_id {
+        Some(session_id) if state.needs_binding(Some(session_id)) => {
+            let window = machine::Window::new(WindowId::new(session_id, 0));
+            let state = machine::State {
+                window: Some(window),
+                ..machine::State::default()
+            };
+            machine::watch(&state, &ctx)
+        }
+        _ => machine::watch(state, &ctx),
+    }
 }
 
 /// How the marks come about in this session.
@@ -174,11 +188,16 @@ fn carry_out(call: &mut Call<'_>, outputs: Vec<Output>) -> Result<Option<Answer>
                 let delay_ms = call.config.window.close_out_delay_ms;
                 call.effects.push(Effect::SubmitPrompt { id, text, delay_ms });
             }
-            Output::AnswerReset { window, trigger, .. } => {
+            Output::AnswerReset {
+                window,
+                is_automatic,
+                turn_is_open,
+                ..
+            } => {
                 // The boot follows by its own carrier; that it can be built is seen before anything is given up.
                 let previous = window.previous();
                 match boot::text(call, &window, previous.as_ref()) {
-                    Ok(_) => answer = Some(super::reset::answer(call, &window, trigger)?),
+                    Ok(_) => answer = Some(super::reset::answer(call, &window, turn_is_open, is_automatic)?),
                     Err(Failure(reason)) => {
                         let outputs = step(call, &Input::ResetUnbuildable { reason });
                         answer = carry_out(call, outputs)?.or(answer);

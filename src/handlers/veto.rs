@@ -1,5 +1,6 @@
 //! `veto`: a compaction is refused with one line that says what to run instead.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{Call, Failure, Handler, accepts, registers_nothing};
@@ -15,10 +16,12 @@ pub const HANDLER: Handler = Handler {
     run,
 };
 
-#[derive(Debug, Serialize, Deserialize)]
+/// The options of the handler.
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct Options {
+pub struct Options {
     /// The text that says why; `veto_plugin` is said in its place to another plugin.
+    #[schemars(extend("examples" = ["veto_compact", "veto_prune", "veto_precompute"]))]
     text: String,
 }
 

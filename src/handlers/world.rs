@@ -39,6 +39,32 @@ impl World {
         }
     }
 
+    /// A world with all its files below one folder and no layer of a person: for the demo and for tests.
+    pub fn alone_in(folder: &Path) -> Self {
+        Self {
+            now: Timestamp::now(),
+            rng: None,
+            state_dir: Some(folder.join("state")),
+            user_file: None,
+            config_file: None,
+            notes_home: Some(folder.join("notes")),
+        }
+    }
+
+    /// Does without the folders that a project's settings have named: a cloned repository must not bring the person's
+    /// config, nor what was kept of it, by a variable.
+    pub fn distrust_variables_of(&mut self, project_env: &[String]) {
+        let is_named = |name: &str| project_env.iter().any(|of_project| of_project == name);
+        let home = paths::home().filter(|_| !is_named("HOME"));
+        let by_default = |below: &str| home.as_ref().map(|home| home.join(below).join("notesoup"));
+        if is_named("HOME") || is_named("XDG_CONFIG_HOME") {
+            self.user_file = by_default(".config").map(|dir| dir.join("hooks.toml"));
+        }
+        if is_named("HOME") || is_named("XDG_STATE_HOME") {
+            self.state_dir = by_default(".local/state");
+        }
+    }
+
     /// Chance: seeded by the system when it is first asked for, unless a test has seeded it.
     pub fn rng(&mut self) -> &mut ChaCha8Rng {
         self.rng.get_or_insert_with(|| ChaCha8Rng::from_rng(&mut rand::rng()))
@@ -69,6 +95,7 @@ impl World {
             plugin_root: facts.plugin_root.as_deref().map(PathBuf::from),
             user_file: self.user_file.clone(),
             project: facts.cwd.as_deref().map(PathBuf::from),
+            project_path: None,
             settings: facts.settings.clone(),
             variables: Sources::variables_of_process(),
             command_line: self.config_file.clone(),

@@ -77,9 +77,9 @@ pub struct Marketplace {
 pub enum Verdict {
     /// Sound.
     Sound,
-    /// Sound, with warnings; the text is what the client printed.
+    /// Sound, with warnings; the text is the gist of what the client printed.
     Warnings(String),
-    /// Unsound; the text is what the client printed.
+    /// Unsound; the text is the gist of what the client printed.
     Unsound(String),
 }
 
@@ -146,9 +146,9 @@ impl Client {
         }
         let lax = self.run([OsStr::new("plugin"), OsStr::new("validate"), folder])?;
         if lax.success {
-            return Ok(Verdict::Warnings(strict.all()));
+            return Ok(Verdict::Warnings(digest(&strict.all())));
         }
-        Ok(Verdict::Unsound(lax.all()))
+        Ok(Verdict::Unsound(digest(&lax.all())))
     }
 
     /// Runs one of its commands for its effect.
@@ -252,6 +252,37 @@ impl Said {
     }
 }
 
+/// How many lines of a verdict are shown.
+const GIST: usize = 6;
+
+/// The lines of a verdict that say what is wrong: those below a line that counts errors or warnings. The client also
+/// prints what it found in order, and what its directory of plugins would say, both of which are left out. The last
+/// lines when none says so.
+fn digest(said: &str) -> String {
+    let mut wanted = false;
+    let mut lines = Vec::new();
+    for line in said.lines().map(str::trim) {
+        if line.contains("Found ") {
+            wanted = !line.contains("directory");
+        } else if line.starts_with('\u{276f}') {
+            lines.extend(wanted.then_some(line));
+        } else if !line.is_empty() {
+            wanted = false;
+        }
+    }
+    if lines.is_empty() {
+        lines = said.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+        lines.drain(..lines.len().saturating_sub(GIST));
+    }
+    let more = lines.len().saturating_sub(GIST);
+    lines.truncate(GIST);
+    let mut text = lines.join("\n");
+    if more > 0 {
+        text.push_str(&format!("\nand {more} more"));
+    }
+    text
+}
+
 /// Reads a pipe to its end beside the waiting, so that a full pipe cannot block the child.
 fn drain(pipe: Option<impl Read + Send + 'static>) -> thread::JoinHandle<String> {
     thread::spawn(move || {
@@ -272,6 +303,17 @@ pub fn is_program(path: &Path) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_verdict_is_cut_to_what_is_wrong() {
+        let said = "Validating hooks: a.ts\n\n  \u{276f} ./a.ts hooks: turn.start\n\n\u{26a0} Found 2 warnings:\n\n  \u{276f} line 1: \
+                    bad\n  \u{276f} line 2: worse\n\nProvides:\n\n  \u{276f} modules: a.ts\n\n\u{2718} Found 1 problem the plugin directory \
+                    refuses:\n\n  \u{276f} README missing\n\n\u{2718} Validation failed";
+        assert_eq!(digest(said), "\u{276f} line 1: bad\n\u{276f} line 2: worse");
+        assert_eq!(digest("broken manifest"), "broken manifest");
+        let many: String = (0..9).map(|line| format!("line {line}\n")).collect();
+        assert_eq!(digest(&many), "line 3\nline 4\nline 5\nline 6\nline 7\nline 8");
+    }
 
     #[test]
     fn a_version_is_the_first_three_numbers() {

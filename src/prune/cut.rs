@@ -107,8 +107,8 @@ fn head(text: &str, chars: usize) -> &str {
     let head = &text[..end];
     let least = nth(head, chars - chars / 5);
     match head.rfind('\n') {
-        // A line that ends exactly at the limit is whole.
-        _ if text[end..].starts_with('\n') => head,
+        // A line that ends exactly at the limit is whole, its end included.
+        _ if text[end..].starts_with('\n') => &text[..=end],
         Some(newline) if newline >= least => &head[..=newline],
         _ => head,
     }
@@ -128,7 +128,7 @@ fn tail(text: &str, chars: usize) -> &str {
 }
 
 /// The byte at which the code point with this index begins; the end when there are fewer.
-fn nth(text: &str, chars: usize) -> usize {
+pub fn nth(text: &str, chars: usize) -> usize {
     text.char_indices().nth(chars).map_or(text.len(), |(index, _)| index)
 }
 

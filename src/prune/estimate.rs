@@ -29,21 +29,27 @@ impl Calibration {
     /// `tokens` is the context's fill as the client gives it, where it does; `chars` the code points that the
     /// conversation has now.
     pub fn new(branch: &Branch, tokens: Option<u64>, chars: usize) -> Self {
-        let slope = slope(&branch.usage);
-        let tokens_per_char = slope.unwrap_or(1.0 / CHARS_PER_TOKEN);
-        let text = scale(chars, tokens_per_char);
+        let slope = slope(&branch.usage).or_else(|| slope(&branch.older));
+        let ratio = slope.unwrap_or(1.0 / CHARS_PER_TOKEN);
         let computed = branch.usage.last().map(|last| {
             let newer = branch.chars.saturating_sub(last.chars);
-            last.tokens.saturating_add(scale(newer, tokens_per_char))
+            last.tokens.saturating_add(scale(newer, ratio))
         });
-        let before = tokens.filter(|tokens| *tokens > 0).or(computed).unwrap_or(text);
-        // A conversation is never without tokens, and its text never costs more than the whole.
-        let before = before.max(u64::from(chars > 0));
+        let told = tokens.filter(|tokens| *tokens > 0).or(computed);
+        // A conversation is never without tokens.
+        let before = told.unwrap_or_else(|| scale(chars, ratio)).max(u64::from(chars > 0));
+        // Its text never costs more than the whole; where it would, the ratio was wrong.
+        let is_plausible = scale(chars, ratio) <= before;
+        let tokens_per_char = if is_plausible {
+            ratio
+        } else {
+            before as f64 / chars as f64
+        };
         Self {
             tokens_per_char,
             before,
-            fixed: before.saturating_sub(text),
-            measured: slope.is_some(),
+            fixed: before.saturating_sub(scale(chars, tokens_per_char)),
+            measured: slope.is_some() && is_plausible,
         }
     }
 
@@ -75,11 +81,11 @@ fn scale(chars: usize, tokens_per_char: f64) -> u64 {
     (chars as f64 * tokens_per_char).round() as u64
 }
 
-/// Tokens per code point over all requests of the window.
+/// Tokens per code point over all these requests; `None` where they are too few, or not plausible.
 ///
 /// Only growth from one request to the next counts, and only where no image or document came between, since those cost
 /// tokens that no text explains.
-fn slope(points: &[UsagePoint]) -> Option<f64> {
+pub fn slope(points: &[UsagePoint]) -> Option<f64> {
     let (mut tokens, mut chars) = (0_u64, 0_usize);
     for pair in points.windows(2) {
         let [older, newer] = pair else { continue };
@@ -143,6 +149,16 @@ mod tests {
         assert_eq!(calibration.before, 1_000);
         assert_eq!(Calibration::new(&Branch::default(), Some(0), 1).before, 1);
         assert_eq!(Calibration::new(&Branch::default(), None, 0).before, 0);
+    }
+
+    #[test]
+    fn text_that_would_cost_more_than_the_whole_is_scaled_down() {
+        let calibration = Calibration::new(&branch(&[(14_000, 0)], 0), None, 1_000_000);
+        assert_eq!(
+            (calibration.before, calibration.fixed, calibration.measured),
+            (14_000, 0, false)
+        );
+        assert_eq!(calibration.after(500_000), 7_000);
     }
 
     #[test]

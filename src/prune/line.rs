@@ -35,6 +35,7 @@ pub struct Line<'a> {
     is_sidechain: Option<&'a RawValue>,
     is_meta: Option<&'a RawValue>,
     origin: Option<&'a RawValue>,
+    prompt: Option<&'a RawValue>,
     message: Option<&'a RawValue>,
     attachment: Option<&'a RawValue>,
     rendered: Option<&'a RawValue>,
@@ -73,6 +74,7 @@ impl<'de: 'a, 'a> Deserialize<'de> for Line<'a> {
                         "isSidechain" => &mut line.is_sidechain,
                         "isMeta" => &mut line.is_meta,
                         "origin" => &mut line.origin,
+                        "promptId" => &mut line.prompt,
                         "message" => &mut line.message,
                         "attachment" => &mut line.attachment,
                         "rendered" => &mut line.rendered,
@@ -244,6 +246,7 @@ impl Line<'_> {
     pub fn to_row(&self, uuid: &str, with_entry: bool) -> Row {
         let mut row = Row {
             uuid: uuid.to_owned(),
+            prompt_id: read::<Text<'_>>(self.prompt).map(|id| id.as_str().to_owned()),
             ..Row::default()
         };
         match self.kind() {

@@ -9,9 +9,12 @@ mod budget;
 mod cut;
 mod estimate;
 mod event;
+mod fit;
 mod handback;
+mod html;
 mod line;
 mod options;
+mod picture;
 mod plan;
 mod preview;
 mod protect;
@@ -32,19 +35,21 @@ pub use cut::is_cut;
 pub use estimate::Calibration;
 pub use event::{CompactEvent, Entry, Role, ToolResult, ToolUse};
 pub use handback::{HandBack, HandedBack};
+pub use html::page as html_page;
 pub use options::{Keep, PruneOptions, SLACK_CHARS, ToolOptions};
+pub use picture::{Fate, Picture, Room};
 pub use plan::{Change, Item, Part, Plan, PlanContext, Reason};
-pub use preview::{cut_line, lines, skip_line};
+pub use preview::{cut_line, lines, short, skip_line};
 pub use protect::Why;
 pub use report::{
     CutFigures, Kept, Material, ProtectedFigures, Report, Share, Target, ToolFigures, Verdict, message_chars,
 };
-pub use rows::{Branch, Insert, InsertKind, Media, Provenance, Row, RowFacts, UsagePoint};
+pub use rows::{Branch, Insert, InsertKind, Media, Provenance, Row, RowFacts, UsagePoint, frame};
 pub use supersede::Stale;
 pub use text::Text;
 pub use thread::{Call, LeftOut, Message, OPENING, Restored, Thread, Words};
-pub use transcript::{Head, ReadRows, RowsError};
-pub use words::{Asked, asked};
+pub use transcript::{Head, ReadRows, Rows, RowsError};
+pub use words::{Asked, asked, tokens as parse_tokens};
 
 use crate::wire::MessageSpec;
 
@@ -97,6 +102,7 @@ struct Planned {
     thread: Thread,
     plan: Plan,
     report: Report,
+    picture: Option<Picture>,
 }
 
 /// Cuts the conversation of a `session.compact` event.
@@ -122,14 +128,18 @@ pub fn run(input: &PruneInput<'_>) -> PruneOutcome {
         wait: WAIT,
     };
     match rows.read() {
-        Ok(rows) => run_with(input, &Branch::new(&rows, input.entries)),
+        Ok(rows) => {
+            let mut branch = Branch::new(&rows.window, input.entries);
+            branch.older = rows.older;
+            run_with(input, branch)
+        }
         Err(error) => skip(&format!("nothing was cut: {error}")),
     }
 }
 
 /// As [`run`], with the rows at hand.
-pub fn run_with(input: &PruneInput<'_>, branch: &Branch) -> PruneOutcome {
-    let planned = plan(input, branch.clone());
+pub fn run_with(input: &PruneInput<'_>, branch: Branch) -> PruneOutcome {
+    let planned = plan(input, branch, false);
     if planned.report.verdict != Verdict::Cut {
         return PruneOutcome::Skip {
             reason: skip_line(&planned.report),
@@ -168,6 +178,19 @@ pub struct PreviewInput<'a> {
 /// # Errors
 /// When the transcript cannot be read, or holds no such conversation.
 pub fn preview(input: &PreviewInput<'_>) -> Result<Report, RowsError> {
+    Ok(examine(input, false)?.report)
+}
+
+/// As [`preview()`], with what a picture is drawn from.
+///
+/// # Errors
+/// As [`preview()`].
+pub fn preview_with_picture(input: &PreviewInput<'_>) -> Result<(Report, Picture), RowsError> {
+    let planned = examine(input, true)?;
+    Ok((planned.report, planned.picture.unwrap_or_default()))
+}
+
+fn examine(input: &PreviewInput<'_>, with_picture: bool) -> Result<Planned, RowsError> {
     let mut rows = ReadRows {
         path: input.transcript,
         head: input.head.map_or(Head::Last, Head::Row),
@@ -176,8 +199,9 @@ pub fn preview(input: &PreviewInput<'_>) -> Result<Report, RowsError> {
         wait: if input.head.is_some() { WAIT } else { Duration::ZERO },
     }
     .read()?;
-    let entries: Vec<Entry<'static>> = rows.iter_mut().filter_map(|row| row.entry.take()).collect();
-    let branch = Branch::new(&rows, &entries);
+    let entries: Vec<Entry<'static>> = rows.window.iter_mut().filter_map(|row| row.entry.take()).collect();
+    let mut branch = Branch::new(&rows.window, &entries);
+    branch.older = rows.older;
     let input = PruneInput {
         entries: &entries,
         transcript: Some(input.transcript),
@@ -187,11 +211,11 @@ pub fn preview(input: &PreviewInput<'_>) -> Result<Report, RowsError> {
         target: input.target,
         seq: input.seq,
     };
-    Ok(plan(&input, branch).report)
+    Ok(plan(&input, branch, with_picture))
 }
 
-fn plan(input: &PruneInput<'_>, branch: Branch) -> Planned {
-    let thread = Thread::new(input.entries, &branch);
+fn plan(input: &PruneInput<'_>, branch: Branch, with_picture: bool) -> Planned {
+    let mut thread = Thread::new(input.entries, &branch);
     let context = PlanContext {
         options: input.options,
         cwd: input.cwd,
@@ -207,7 +231,8 @@ fn plan(input: &PruneInput<'_>, branch: Branch) -> Planned {
     if let Some(target) = input.target {
         limit(&mut plan, &thread, &calibration, target);
     }
-    let report = Report::new(&Material {
+    fit::fit(&mut plan, &mut thread, fit::MAX_ANSWER_BYTES);
+    let material = Material {
         entries: input.entries,
         branch: &branch,
         thread: &thread,
@@ -215,12 +240,15 @@ fn plan(input: &PruneInput<'_>, branch: Branch) -> Planned {
         context: &context,
         calibration: &calibration,
         target: input.target,
-    });
+    };
+    let report = Report::new(&material);
+    let picture = with_picture.then(|| Picture::new(&material));
     Planned {
         branch,
         thread,
         plan,
         report,
+        picture,
     }
 }
 

@@ -32,6 +32,8 @@ pub enum Reason {
     Cut,
     /// It would be cut, but the target is met without it.
     NotNeeded,
+    /// It would be cut, but the answer has no room for what would take its place.
+    NoRoom,
 }
 
 /// Which part of a call.

@@ -201,7 +201,16 @@ fn rest(page: &mut Page, report: &Report) {
     if kept.not_needed > 0 {
         stays.push_str(&format!(", {} not needed for the target", kept.not_needed));
     }
+    if kept.no_room > 0 {
+        stays.push_str(&format!(", {} for which an answer has no room", kept.no_room));
+    }
     page.item(&format!("stay as they are: {stays}"));
+    if report.shortened > 0 {
+        page.item(&format!(
+            "{} shortened, for the same reason",
+            counted(report.shortened, "mentioned file")
+        ));
+    }
     if report.tokens_fixed > 0 {
         page.item(&format!(
             "{} are system prompt, tools, instructions and media, which no cut changes",
@@ -253,11 +262,14 @@ fn estimate(report: &Report) -> &'static str {
 }
 
 fn tokens(count: u64) -> String {
+    if count == 1 {
+        return "1 token".to_owned();
+    }
     format!("{} tokens", short(count))
 }
 
-/// `950`, `9.4k`, `120k`, `1.2m`.
-fn short(count: u64) -> String {
+/// A number of tokens as a person reads it: `950`, `9.4k`, `120k`, `1.2m`.
+pub fn short(count: u64) -> String {
     let scaled = |unit: f64, name: &str| {
         let value = count as f64 / unit;
         if value < 99.95 {

@@ -116,6 +116,8 @@ pub struct Kept {
     pub already_cut: usize,
     /// Not needed for the target.
     pub not_needed: usize,
+    /// Without room in the answer.
+    pub no_room: usize,
 }
 
 /// What a cut does or would do.
@@ -155,6 +157,8 @@ pub struct Report {
     pub left_out: LeftOut,
     /// What comes from the transcript's rows.
     pub restored: Restored,
+    /// Rows of those that had to be shortened.
+    pub shortened: usize,
     /// The target, where one was given.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub target: Option<Target>,
@@ -223,6 +227,7 @@ impl Report {
             media: material.branch.media,
             left_out: material.thread.left_out,
             restored: material.thread.restored,
+            shortened: material.thread.shortened,
             target: material.target.map(|tokens| Target {
                 tokens,
                 met: after <= tokens,
@@ -325,6 +330,7 @@ fn kept(plan: &Plan) -> Kept {
             Reason::Short => kept.short += 1,
             Reason::AlreadyCut => kept.already_cut += 1,
             Reason::NotNeeded => kept.not_needed += 1,
+            Reason::NoRoom => kept.no_room += 1,
             Reason::Protected(_) | Reason::Superseded(_) | Reason::Cut => {}
         }
     }

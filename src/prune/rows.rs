@@ -58,6 +58,9 @@ pub struct RowFacts {
     pub provenance: Provenance,
     /// What is in it beside text.
     pub media: Media,
+    /// Which prompt its turn began with: the same number for the same prompt. None where the row does not say, as that
+    /// of a response.
+    pub prompt: Option<usize>,
 }
 
 /// What a restored row is.
@@ -99,6 +102,8 @@ pub struct Row {
     pub chars: usize,
     /// The response's id.
     pub message_id: Option<String>,
+    /// The id of the prompt that its turn began with; the client writes it into prompts and results.
+    pub prompt_id: Option<String>,
     /// Input tokens of the request that the response answers: new, read from the cache, and written to it.
     pub input_tokens: Option<u64>,
     /// The row as the event would carry it; only when asked for.
@@ -124,6 +129,8 @@ pub struct Branch {
     pub inserts: Vec<Insert>,
     /// What each request cost.
     pub usage: Vec<UsagePoint>,
+    /// What requests of earlier windows cost; only where those of this one are too few to go by.
+    pub older: Vec<UsagePoint>,
     /// Code points of all rows.
     pub chars: usize,
     /// Everything that a rebuilt conversation cannot carry.
@@ -139,8 +146,9 @@ impl Branch {
             .filter_map(|(index, entry)| Some((entry.handle.as_ref()?.as_str(), index)))
             .collect();
         let mut branch = Self::default();
+        let mut prompts = HashMap::new();
         let mut before = 0;
-        let mut response = None;
+        branch.usage = usage_points(rows);
         for row in rows {
             let place = places.get(row.uuid.as_str());
             if let Some(place) = place {
@@ -153,23 +161,18 @@ impl Branch {
                     row: row.uuid.clone(),
                 });
             }
-            if let Some(tokens) = row.input_tokens.filter(|_| response != row.message_id.as_deref()) {
-                branch.usage.push(UsagePoint {
-                    tokens,
-                    chars: branch.chars,
-                    media: branch.media.images + branch.media.documents,
-                });
-            }
-            if row.message_id.is_some() {
-                response = row.message_id.as_deref();
-            }
             branch.chars += row.chars;
             branch.media.add(row.media);
+            let prompt = row.prompt_id.as_deref().map(|id| {
+                let next = prompts.len();
+                *prompts.entry(id).or_insert(next)
+            });
             branch.facts.insert(
                 row.uuid.clone(),
                 RowFacts {
                     provenance: row.provenance,
                     media: row.media,
+                    prompt,
                 },
             );
         }
@@ -180,6 +183,29 @@ impl Branch {
     pub fn facts(&self, uuid: &str) -> Option<&RowFacts> {
         self.facts.get(uuid)
     }
+}
+
+/// What each request cost, in the order of the rows.
+pub fn usage_points(rows: &[Row]) -> Vec<UsagePoint> {
+    let mut points = Vec::new();
+    let (mut chars, mut media) = (0, Media::default());
+    let mut response = None;
+    for row in rows {
+        // Every block of a response has its usage.
+        if let Some(tokens) = row.input_tokens.filter(|_| response != row.message_id.as_deref()) {
+            points.push(UsagePoint {
+                tokens,
+                chars,
+                media: media.images + media.documents,
+            });
+        }
+        if row.message_id.is_some() {
+            response = row.message_id.as_deref();
+        }
+        chars += row.chars;
+        media.add(row.media);
+    }
+    points
 }
 
 /// The text inside a frame that says that it is not the person's; as it is where it has one.

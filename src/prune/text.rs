@@ -39,10 +39,10 @@ impl<'de: 'a, 'a> Deserialize<'de> for Text<'a> {
                 formatter.write_str("a string")
             }
             fn visit_borrowed_bytes<E>(self, bytes: &'de [u8]) -> Result<Text<'de>, E> {
-                Ok(Text(String::from_utf8_lossy(bytes)))
+                Ok(Text(lossy(bytes)))
             }
             fn visit_bytes<E>(self, bytes: &[u8]) -> Result<Text<'de>, E> {
-                Ok(Text(Cow::Owned(String::from_utf8_lossy(bytes).into_owned())))
+                Ok(Text(Cow::Owned(lossy(bytes).into_owned())))
             }
             fn visit_borrowed_str<E>(self, text: &'de str) -> Result<Text<'de>, E> {
                 Ok(Text(Cow::Borrowed(text)))
@@ -54,4 +54,21 @@ impl<'de: 'a, 'a> Deserialize<'de> for Text<'a> {
         // Only the bytes road of the JSON reader lets half a surrogate pass.
         deserializer.deserialize_bytes(Bytes)
     }
+}
+
+/// The bytes as text, one U+FFFD for each half of a pair.
+fn lossy(bytes: &[u8]) -> Cow<'_, str> {
+    if let Ok(text) = std::str::from_utf8(bytes) {
+        return Cow::Borrowed(text);
+    }
+    let mut text = String::with_capacity(bytes.len());
+    for chunk in bytes.utf8_chunks() {
+        text.push_str(chunk.valid());
+        // A half comes as three bytes, each a chunk of its own: the first stands for all.
+        let continues = chunk.invalid().iter().all(|byte| (0x80..0xC0).contains(byte));
+        if !continues {
+            text.push(char::REPLACEMENT_CHARACTER);
+        }
+    }
+    Cow::Owned(text)
 }

@@ -94,6 +94,8 @@ pub struct Thread {
     pub left_out: LeftOut,
     /// What came from the rows.
     pub restored: Restored,
+    /// Restored rows that had to be shortened, since an answer can only be so long.
+    pub shortened: usize,
 }
 
 impl Thread {

@@ -7,8 +7,9 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use super::backward::BackwardLines;
+use super::estimate::slope;
 use super::line::{self, Line};
-use super::rows::Row;
+use super::rows::{Row, UsagePoint, usage_points};
 
 /// Where the conversation ends.
 #[derive(Debug, Clone, Copy)]
@@ -68,12 +69,24 @@ pub struct ReadRows<'a> {
     pub wait: Duration,
 }
 
-impl ReadRows<'_> {
+/// What was read.
+#[derive(Debug, Clone, Default)]
+pub struct Rows {
     /// The rows of the current window, oldest first.
+    pub window: Vec<Row>,
+    /// What requests before it cost; only where those of the window are too few to go by.
+    pub older: Vec<UsagePoint>,
+}
+
+/// How far behind the window requests are looked for, in bytes of the transcript.
+const OLDER_BYTES: usize = 8 * 1024 * 1024;
+
+impl ReadRows<'_> {
+    /// The rows of the current window.
     ///
     /// # Errors
     /// When the file cannot be read, the head is not in it, or the branch breaks off.
-    pub fn read(&self) -> Result<Vec<Row>, RowsError> {
+    pub fn read(&self) -> Result<Rows, RowsError> {
         let until = Instant::now() + self.wait;
         if let Head::Row(uuid) = self.head {
             // Looking at the end of the file is cheap; the whole of it is searched only once, at the end.
@@ -159,7 +172,7 @@ impl<'a> Walk<'a> {
         })
     }
 
-    fn run(mut self) -> Result<Vec<Row>, RowsError> {
+    fn run(mut self) -> Result<Rows, RowsError> {
         while !self.complete() {
             let line = self
                 .lines
@@ -178,7 +191,37 @@ impl<'a> Walk<'a> {
         self.behind_the_head()?;
         self.siblings()?;
         self.own.sort_by_key(|(start, _)| *start);
-        Ok(self.own.into_iter().map(|(_, row)| row).collect())
+        let window: Vec<Row> = std::mem::take(&mut self.own).into_iter().map(|(_, row)| row).collect();
+        let older = if slope(&usage_points(&window)).is_none() {
+            self.older()?
+        } else {
+            Vec::new()
+        };
+        Ok(Rows { window, older })
+    }
+
+    /// Requests of the windows before, in the order of the file: right after a compaction there are none of this one.
+    fn older(&mut self) -> Result<Vec<UsagePoint>, RowsError> {
+        let mut rows = Vec::new();
+        let mut seen = 0;
+        while seen < OLDER_BYTES {
+            let line = self
+                .lines
+                .next_line()
+                .map_err(|source| self.options.unreadable(source))?;
+            let Some((_, bytes)) = line else { break };
+            seen += bytes.len();
+            if memchr::memmem::find(&bytes, b"\"uuid\"").is_none() {
+                continue;
+            }
+            for (_, line) in line::split(&bytes).into_iter().rev() {
+                if !line.is_sidechain() {
+                    rows.push(line.to_row("", false));
+                }
+            }
+        }
+        rows.reverse();
+        Ok(usage_points(&rows))
     }
 
     /// The branch has come to its root, and every handle is found.

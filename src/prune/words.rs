@@ -45,8 +45,8 @@ pub fn asked(instructions: Option<&str>) -> Asked {
     }
 }
 
-/// `120k`, `1.5m`, `120000`, `120,000`.
-fn tokens(word: &str) -> Option<u64> {
+/// A number of tokens as a person writes it: `120k`, `1.5m`, `120000`, `120,000`.
+pub fn tokens(word: &str) -> Option<u64> {
     let (number, unit) = match word.strip_suffix('k') {
         Some(number) => (number, 1_000.0),
         None => match word.strip_suffix('m') {

@@ -107,6 +107,11 @@ pub const ALL: &[Text] = &[
     ),
     text("reset_todos", "Heading of the open todo list.", &["count"]),
     text(
+        "reset_request",
+        "Heading of what the person asked for last, when a reset came by itself between two turns.",
+        &[],
+    ),
+    text(
         "warning",
         "What the model is sent when the fill crosses the warning mark.",
         &["window_id", "shared"],

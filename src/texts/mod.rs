@@ -4,8 +4,9 @@ pub mod catalog;
 
 use std::collections::BTreeMap;
 
-use rand::Rng;
+use rand::rngs::ChaCha8Rng;
 use rand::seq::IndexedRandom;
+use rand::{Rng, SeedableRng as _};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -18,7 +19,7 @@ pub struct Texts(pub BTreeMap<String, Pool>);
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Pool {
-    /// The variants; one is chosen at random.
+    /// The variants, one at least; of several, one is chosen at random.
     pub pool: Vec<Variant>,
     /// True: the variants are added to those of the layers below instead of standing in their place.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -32,42 +33,61 @@ pub enum Variant {
     /// The text alone.
     Plain(String),
     /// The text with how often it is to be chosen and for whom.
-    Weighted {
-        /// The text.
-        text: String,
-        /// How often it is chosen, relative to the others; 1 where it is not given, 0 never.
-        #[serde(default = "one")]
-        weight: u32,
-        /// The language of the text, e.g. `de`; only chosen when `language` is the same.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        lang: Option<String>,
-    },
+    Weighted(Weighted),
+}
+
+/// A variant with a weight or a language.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Weighted {
+    /// The text.
+    pub text: String,
+    /// How often it is chosen, relative to the others; 1 where it is not given, 0 never.
+    #[serde(default = "one", skip_serializing_if = "is_one")]
+    pub weight: u32,
+    /// The language of the text, e.g. `de`; only chosen when `language` is the same, or a kind of it (`de-AT`).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lang: Option<String>,
 }
 
 fn one() -> u32 {
     1
 }
 
+fn is_one(weight: &u32) -> bool {
+    *weight == 1
+}
+
 impl Variant {
     /// The text, without the line breaks that a multi-line string begins and ends with.
     pub fn text(&self) -> &str {
         match self {
-            Self::Plain(text) | Self::Weighted { text, .. } => text.trim_matches('\n'),
+            Self::Plain(text) | Self::Weighted(Weighted { text, .. }) => text.trim_matches('\n'),
         }
     }
 
-    fn weight(&self) -> u32 {
+    /// How often it is chosen, relative to the others.
+    pub fn weight(&self) -> u32 {
         match self {
             Self::Plain(_) => 1,
-            Self::Weighted { weight, .. } => *weight,
+            Self::Weighted(Weighted { weight, .. }) => *weight,
         }
     }
 
-    fn lang(&self) -> Option<&str> {
+    /// Its language, where it has one.
+    pub fn lang(&self) -> Option<&str> {
         match self {
             Self::Plain(_) => None,
-            Self::Weighted { lang, .. } => lang.as_deref(),
+            Self::Weighted(Weighted { lang, .. }) => lang.as_deref(),
         }
+    }
+
+    fn speaks(&self, language: Option<&str>) -> bool {
+        let (Some(lang), Some(language)) = (self.lang(), language) else {
+            return false;
+        };
+        let is_same = |language: &str| lang.eq_ignore_ascii_case(language);
+        is_same(language) || language.split_once('-').is_some_and(|(primary, _)| is_same(primary))
     }
 }
 
@@ -75,16 +95,24 @@ impl Variant {
 pub type Values<'a> = [(&'a str, &'a str)];
 
 impl Texts {
-    /// The text of this name with its placeholders filled in: the first variant in the language, for texts that a
-    /// pool is not meant to vary.
+    /// The text of this name with its placeholders filled in. Of several variants, chance chooses by weight, and the
+    /// same values meet the same chance: the sentence of one occasion stays the same when it is asked for again.
     ///
     /// A name that no layer gives is an empty text, never a fault: a missing sentence must not stop a session.
     pub fn fill(&self, name: &str, language: Option<&str>, values: &Values<'_>) -> String {
-        let text = self
-            .candidates(name, language)
-            .first()
-            .map_or("", |variant| variant.text());
-        fill(text, values)
+        let candidates = self.candidates(name, language);
+        let variant = match candidates.as_slice() {
+            [] => return String::new(),
+            [only] => only,
+            several => {
+                let mut rng = ChaCha8Rng::from_seed(seed_of(name, values));
+                match several.choose_weighted(&mut rng, |variant| variant.weight()) {
+                    Ok(chosen) => chosen,
+                    Err(_) => return String::new(),
+                }
+            }
+        };
+        fill(variant.text(), values)
     }
 
     /// A variant of the text, chosen at random by weight: its index among the candidates, to be kept by the caller.
@@ -107,21 +135,33 @@ impl Texts {
             .unwrap_or_default()
     }
 
+    /// Whether the text has no variant that could be chosen for the language.
+    pub fn is_silent(&self, name: &str, language: Option<&str>) -> bool {
+        self.candidates(name, language).is_empty()
+    }
+
     /// Variants in the language, or those without one when the pool has none in it.
     fn candidates(&self, name: &str, language: Option<&str>) -> Vec<&Variant> {
         let Some(pool) = self.0.get(name) else {
             return Vec::new();
         };
         let alive = || pool.pool.iter().filter(|variant| variant.weight() > 0);
-        let spoken: Vec<_> = alive()
-            .filter(|variant| variant.lang().is_some() && variant.lang() == language)
-            .collect();
+        let spoken: Vec<_> = alive().filter(|variant| variant.speaks(language)).collect();
         if spoken.is_empty() {
             alive().filter(|variant| variant.lang().is_none()).collect()
         } else {
             spoken
         }
     }
+}
+
+fn seed_of(name: &str, values: &Values<'_>) -> [u8; 32] {
+    let mut hash = blake3::Hasher::new();
+    for part in std::iter::once(name).chain(values.iter().flat_map(|(name, value)| [*name, *value])) {
+        hash.update(&(part.len() as u64).to_le_bytes());
+        hash.update(part.as_bytes());
+    }
+    *hash.finalize().as_bytes()
 }
 
 /// Puts values in the place of `{name}`; `{{` stands for a brace. A placeholder without a value stays as it is, so
@@ -202,6 +242,24 @@ mod tests {
         assert_eq!(texts.fill("x", Some("de"), &[]), "deutsch");
         assert_eq!(texts.fill("x", Some("fr"), &[]), "plain");
         assert_eq!(texts.fill("missing", None, &[]), "");
+        assert_eq!(texts.fill("x", Some("de-AT"), &[]), "deutsch");
         assert_eq!(texts.choose("x", None, &mut rand::rng()), 0);
+    }
+
+    #[test]
+    fn one_occasion_has_one_sentence_and_many_have_all_of_them() {
+        let texts: Texts = toml::from_str("[x]\npool = ['a {n}', {text='b {n}', weight=3}, 'c {n}']").unwrap();
+        let said = |n: usize| {
+            let n = n.to_string();
+            let values = [("n", n.as_str())];
+            assert_eq!(texts.fill("x", None, &values), texts.fill("x", None, &values));
+            texts.fill("x", None, &values).chars().next().unwrap()
+        };
+        let all: Vec<char> = (0..200).map(said).collect();
+        let count = |wanted: char| all.iter().filter(|found| **found == wanted).count();
+        assert!(
+            count('a') > 10 && count('c') > 10 && count('b') > count('a') + count('c') / 2,
+            "{all:?}"
+        );
     }
 }

@@ -29,7 +29,7 @@
 //! | input | no flight | called | by command | the client's own |
 //! | --- | --- | --- | --- | --- |
 //! | compaction, ours by call | veto (spent) | answer | veto (spent) | veto (spent) |
-//! | compaction, `/compact notesoup-reset <nonce>` | spent: veto; else as `/compact` | the same | its own nonce → answer | as without |
+//! | compaction, `/compact notesoup-reset <nonce>` | veto (spent) | veto (spent) | its own nonce → answer | veto (spent) |
 //! | compaction, automatic | answer; held back: leave to the client, said once a window | answer | answer | answer |
 //! | compaction, `/compact`, another plugin's, ahead of time | by the profile: veto, or the next row | the same | the same | the same |
 //! | boot of the answer cannot be built | leave to the client, said | veto, request owed | veto, request owed | leave to the client, said |
@@ -38,7 +38,8 @@
 //! | effect rejected: a turn runs | – | owed, silently | owed, silently | – |
 //! | effect rejected: aborted | – | person's → dropped, said; else owed | the same | – |
 //! | effect rejected: compaction is off | – | void, said | void, said | – |
-//! | effect rejected: anything else | – | by command at once | refused: void, said once | – |
+//! | effect rejected: headless | – | by command at once | refused: void, said once | – |
+//! | effect rejected: anything else | – | owed, said once a window | headless: refused; else owed, said once a window | – |
 //! | later turn completed, loaded again | – | forgotten, request owed | forgotten, request owed | forgotten |
 //!
 //! A subagent's events change nothing, and its compaction is left to the client.
@@ -201,3 +202,8 @@ impl State {
         self.window.as_ref().map(|window| &window.id)
     }
 }
+
+#[cfg(test)]
+mod properties;
+#[cfg(test)]
+mod tests;

@@ -9,6 +9,7 @@ pub mod machine;
 pub mod options;
 pub mod ordinal;
 pub mod reset_point;
+pub mod reset_text;
 
 pub use machine::{Ctx, Input, Output, State, step, watch};
 pub use options::WindowOptions;

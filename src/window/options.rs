@@ -38,6 +38,8 @@ pub struct WindowOptions {
     pub work_chars: usize,
     /// How many of the last calls, with their results, a reset in the middle of a turn hands on at most.
     pub work_calls: usize,
+    /// How much of the last request an automatic reset between two turns quotes, in code points. 0 quotes nothing.
+    pub request_chars: usize,
 }
 
 impl WindowOptions {
@@ -56,6 +58,7 @@ impl Default for WindowOptions {
             close_out_delay_ms: 50,
             work_chars: 6000,
             work_calls: 8,
+            request_chars: 2000,
         }
     }
 }

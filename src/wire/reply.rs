@@ -24,7 +24,7 @@ pub struct Reply {
     /// New marks to watch; absent: unchanged.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub watch: Option<Watch>,
-    /// The row that answered, for logs.
+    /// The row that answered, or the last one that asked for an effect; for logs.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub row: Option<String>,
 }

@@ -5,5 +5,12 @@
 mod bench;
 mod client;
 mod copies;
+mod doctor;
 mod dream;
+mod generated;
 mod install;
+mod journey;
+mod readme;
+
+#[path = "../support/mod.rs"]
+mod support;

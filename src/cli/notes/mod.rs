@@ -3,7 +3,7 @@
 mod change;
 mod edit;
 mod look;
-mod table;
+pub(super) mod table;
 
 use std::env;
 use std::io::{self, BufRead, Write};
@@ -17,7 +17,7 @@ use serde_json::{Value, json};
 
 use super::Global;
 use crate::config;
-use crate::handlers::{World, catalog};
+use crate::handlers::catalog;
 use crate::notes::{Identity, Notes};
 use crate::outcome::{self, Refusal};
 use crate::wire::Facts;
@@ -133,7 +133,7 @@ pub fn run(args: &NotesArgs, global: &Global) -> ExitCode {
 }
 
 fn open(who: &Who, global: &Global) -> Result<Notes, Refusal> {
-    let world = World::of_process().with_options(global.config.clone(), global.notes_home.clone());
+    let world = global.world();
     let cwd = who.cwd.clone().or_else(|| env::current_dir().ok()).unwrap_or_default();
     // Read only when something of it is needed.
     let options = match (&global.notes_home, &who.project) {

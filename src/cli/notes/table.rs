@@ -14,13 +14,13 @@ const MIN_WIDTH: usize = 40;
 const MIN_STRETCH: usize = 12;
 
 /// A column's heading and how it is laid out.
-pub(super) struct Column {
-    pub(super) heading: &'static str,
-    pub(super) kind: Kind,
+pub(in crate::cli) struct Column {
+    pub(in crate::cli) heading: &'static str,
+    pub(in crate::cli) kind: Kind,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(in crate::cli) enum Kind {
     /// Shown whole, on several lines if need be.
     Whole,
     /// Right-aligned.
@@ -30,7 +30,7 @@ pub(super) enum Kind {
 }
 
 /// The terminal's width, or `None` when standard output is none.
-pub(super) fn width() -> Option<usize> {
+pub(in crate::cli) fn width() -> Option<usize> {
     let out = io::stdout();
     out.is_terminal().then(|| {
         let size = rustix::termios::tcgetwinsize(&out).ok();
@@ -40,7 +40,7 @@ pub(super) fn width() -> Option<usize> {
 }
 
 /// The rows as a table of this width, without a line end.
-pub(super) fn render(columns: &[Column], mut rows: Vec<Vec<String>>, width: usize) -> String {
+pub(in crate::cli) fn render(columns: &[Column], mut rows: Vec<Vec<String>>, width: usize) -> String {
     const GAP: usize = 2;
     let widest = |index: usize| {
         let cells = rows.iter().filter_map(|row| row.get(index)).map(|cell| cell.width());
@@ -86,7 +86,7 @@ pub(super) fn render(columns: &[Column], mut rows: Vec<Vec<String>>, width: usiz
 }
 
 /// A text cut to a width, `…` at its end when something is missing.
-pub(super) fn fit(text: &str, room: usize) -> String {
+pub(in crate::cli) fn fit(text: &str, room: usize) -> String {
     if text.width() <= room {
         return text.to_owned();
     }
@@ -102,7 +102,7 @@ pub(super) fn fit(text: &str, room: usize) -> String {
 }
 
 /// An instant as the person's clock shows it.
-pub(super) fn local(text: &str) -> String {
+pub(in crate::cli) fn local(text: &str) -> String {
     match text.parse::<Timestamp>() {
         Ok(instant) => instant
             .to_zoned_datetime(TimeZone::system())

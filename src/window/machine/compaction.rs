@@ -2,7 +2,7 @@
 
 use super::input::{Ctx, PLUGIN, RESET_WORD, Trigger};
 use super::output::{Line, Output};
-use super::rules::{born_full, decide, drop_pending, end_flight, is_possible, say_held, say_once, too_soon};
+use super::rules::{born_full, decide, drop_pending, is_possible, say_held, say_once, say_once_a_window, too_soon};
 use super::session::stood;
 use super::state::{Flight, Phase, Requester, State, Way};
 use crate::window::ordinal::WindowId;
@@ -91,7 +91,8 @@ fn by_command(state: &mut State, ctx: &Ctx<'_>, instructions: Option<&str>) -> O
         if waits && state.pending.is_some() && is_possible(state, ctx) {
             return answer(state, ctx, Trigger::Manual, true);
         }
-        if waits || state.spent_nonce.as_deref() == Some(nonce) {
+        // No person types this: it is a reset of ours that is over, and a summary in its place would cost the window.
+        if ctx.switches.reset {
             return Output::Veto(Line::VetoSpent);
         }
     }
@@ -114,11 +115,17 @@ fn answer(state: &mut State, ctx: &Ctx<'_>, trigger: Trigger, asked_by_us: bool)
     if let Some(flight) = state.flight.as_mut() {
         flight.answered = true;
     }
+    let by_mark = state
+        .pending
+        .as_ref()
+        .is_some_and(|pending| pending.by == Requester::Mark);
     Output::AnswerReset {
         window: next,
         choice,
         trigger,
         asked_by_us,
+        is_automatic: !asked_by_us || by_mark,
+        turn_is_open: !asked_by_us || ctx.turn_running,
     }
 }
 
@@ -136,7 +143,7 @@ pub(super) fn unbuildable(state: &mut State, reason: &str, out: &mut Vec<Output>
         out.push(Output::Veto(Line::ResetWaitsForBoot { reason }));
         return;
     }
-    end_flight(state);
+    state.flight = None;
     out.push(Output::Say(Line::SummaryInstead { reason }));
     out.push(Output::Pass);
 }
@@ -163,7 +170,7 @@ pub(super) fn settled(
         Err(error) => rejected(state, ctx, &flight, error, out),
         // Vetoed: everything as it was, the request owed.
         Ok(Some(_skip)) => {
-            end_flight(state);
+            state.flight = None;
         }
         Ok(None) => resolved(state, ctx, &flight, out),
     }
@@ -196,7 +203,7 @@ fn resolved(state: &mut State, ctx: &Ctx<'_>, flight: &Flight, out: &mut Vec<Out
     // A command resolves whether it compacted or not; only the event that follows tells. Without it the request is
     // owed.
     if !flight.stood && matches!(flight.way, Way::Command { .. }) {
-        end_flight(state);
+        state.flight = None;
         return;
     }
     let ours = if flight.stood { flight.ours } else { flight.answered };
@@ -204,7 +211,7 @@ fn resolved(state: &mut State, ctx: &Ctx<'_>, flight: &Flight, out: &mut Vec<Out
         state.settled_ahead = true;
         stood(state, ctx, None, Some(ours));
     }
-    end_flight(state);
+    state.flight = None;
     if !ours {
         drop_pending(state, Line::Replaced, out);
     }
@@ -216,25 +223,28 @@ enum Rejection {
     TurnRuns,
     Aborted,
     SwitchedOff,
+    Headless,
     Other,
 }
 
 /// By the client's own words; its rejections have no codes.
 fn classify(error: &str) -> Rejection {
     let error = error.to_ascii_lowercase();
-    if error.contains("turn is running") {
+    if error.contains("turn is running") || error.contains("between turns") {
         Rejection::TurnRuns
     } else if error.contains("abort") {
         Rejection::Aborted
     } else if error.contains("switched off") {
         Rejection::SwitchedOff
+    } else if error.contains("headless") {
+        Rejection::Headless
     } else {
         Rejection::Other
     }
 }
 
 fn rejected(state: &mut State, ctx: &Ctx<'_>, flight: &Flight, error: &str, out: &mut Vec<Output>) {
-    end_flight(state);
+    state.flight = None;
     if flight.stood {
         return;
     }
@@ -256,15 +266,22 @@ fn rejected(state: &mut State, ctx: &Ctx<'_>, flight: &Flight, error: &str, out:
             state.pending = None;
             out.push(Output::Say(Line::CompactDisabled));
         }
-        Rejection::Other if flight.way == Way::Call => {
+        Rejection::Headless if flight.way == Way::Call => {
             state.by_command = true;
             decide(state, ctx, flight.turn.clone(), out);
         }
-        Rejection::Other => {
+        // In a headless session the command was the last way there is.
+        Rejection::Headless | Rejection::Other if ctx.headless || state.by_command => {
             state.refused = true;
             state.pending = None;
             let error = error.to_owned();
             say_once(state, Line::Refused { error }, out);
+        }
+        Rejection::Headless | Rejection::Other => {
+            let error = error.to_owned();
+            if let Some(window) = state.window.as_mut() {
+                say_once_a_window(window, Line::ResetFailed { error }, out);
+            }
         }
     }
 }
@@ -277,10 +294,18 @@ mod tests {
     fn the_clients_rejections_are_told_apart() {
         let running = "$.session.compact: a turn is running (abc); the conversation compacts between turns, so call it from turn.complete or later";
         assert_eq!(classify(running), Rejection::TurnRuns);
+        for running in [
+            "a turn is in flight; the conversation compacts between turns",
+            "an external turn is driving the conversation; it compacts between turns",
+        ] {
+            assert_eq!(classify(running), Rejection::TurnRuns, "{running}");
+        }
         let off = "$.session.compact: compaction is switched off in this session (DISABLE_COMPACT), for /compact and plugins alike";
         assert_eq!(classify(off), Rejection::SwitchedOff);
         assert_eq!(classify("aborted"), Rejection::Aborted);
         assert_eq!(classify("AbortError: This operation was aborted"), Rejection::Aborted);
-        assert_eq!(classify("not available in this session"), Rejection::Other);
+        let headless = "notesoup: $.session.compact: not available in a headless (-p / SDK) session yet: compaction here runs inside a turn";
+        assert_eq!(classify(headless), Rejection::Headless);
+        assert_eq!(classify("the hook ran out of time"), Rejection::Other);
     }
 }

@@ -59,6 +59,10 @@ pub enum Output {
         trigger: Trigger,
         /// True: of our own asking; false: the client's own compaction, in place of its summary.
         asked_by_us: bool,
+        /// True: nobody asked for it; the mark or the client did.
+        is_automatic: bool,
+        /// True: a turn runs, or its prompt set the compaction off, so its words must come along.
+        turn_is_open: bool,
     },
     /// Refuse the compaction at hand with this line.
     Veto(Line),
@@ -100,6 +104,11 @@ pub enum Line {
     CompactDisabled,
     /// The client refused both ways.
     Refused {
+        /// What it said.
+        error: String,
+    },
+    /// The client failed to reset, for a reason that may pass.
+    ResetFailed {
         /// What it said.
         error: String,
     },
@@ -193,6 +202,7 @@ impl Line {
             Self::BornFull { .. } => "born_full",
             Self::CompactDisabled => "compact_disabled",
             Self::Refused { .. } => "refused",
+            Self::ResetFailed { .. } => "reset_failed",
             Self::ResetWaitsForBoot { .. } => "reset_waits_for_boot",
             Self::SummaryInstead { .. } => "summary_instead",
             Self::BootMissing { .. } => "boot_missing",
@@ -242,6 +252,10 @@ impl fmt::Display for Line {
             Self::Refused { error } => write!(
                 f,
                 "this session refuses to be reset ({error}); Claude's own compaction stands in"
+            ),
+            Self::ResetFailed { error } => write!(
+                f,
+                "the reset failed ({error}): nothing changed, and the next turn tries again"
             ),
             Self::ResetWaitsForBoot { reason } => write!(
                 f,

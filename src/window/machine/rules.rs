@@ -163,15 +163,6 @@ pub(super) fn decide(state: &mut State, ctx: &Ctx<'_>, turn: Option<String>, out
     });
 }
 
-/// Ends the flight without a reset; its nonce counts no more.
-pub(super) fn end_flight(state: &mut State) -> Option<Flight> {
-    let flight = state.flight.take()?;
-    if let Way::Command { nonce } = &flight.way {
-        state.spent_nonce = Some(nonce.clone());
-    }
-    Some(flight)
-}
-
 /// Drops the request. A person's or the model's is never dropped without this line; the mark's own is void when it is
 /// no longer due, and is found again when it is.
 pub(super) fn drop_pending(state: &mut State, line: Line, out: &mut Vec<Output>) {

@@ -2,7 +2,7 @@
 
 use super::input::{BoundBy, Ctx};
 use super::output::{Line, Output};
-use super::rules::{deliver_missing_boot, end_flight, say_once_a_window};
+use super::rules::{deliver_missing_boot, say_once_a_window};
 use super::state::{Phase, Requester, State, Window};
 use crate::window::ordinal::{Seen, Standing, WindowId};
 
@@ -114,7 +114,7 @@ pub(super) fn stood(state: &mut State, ctx: &Ctx<'_>, standing: Option<&Standing
             flight.ours = is_ours;
         }
         Some(_) => {
-            end_flight(state);
+            state.flight = None;
         }
         None => {}
     }

@@ -40,9 +40,6 @@ pub struct State {
     pub refused: bool,
     /// Numbers the effects, so that each has an id of its own.
     pub counter: u64,
-    /// The nonce of the last reset that is over; a late command with it is turned away.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub spent_nonce: Option<String>,
     /// True: a compaction was counted when its call resolved, so the event that tells of it must not count again.
     pub settled_ahead: bool,
     /// Lines that were said once in this session.
@@ -63,7 +60,6 @@ impl Default for State {
             by_command: false,
             refused: false,
             counter: 0,
-            spent_nonce: None,
             settled_ahead: false,
             said: BTreeSet::new(),
         }

@@ -3,8 +3,8 @@
 use super::input::{CLOSE_OUT_TAG, Ctx, TurnEnd};
 use super::output::{Line, Output};
 use super::rules::{
-    close_out, decide, deliver_missing_boot, drop_pending, end_flight, is_possible, marks, may_reset_by_mark,
-    needs_close_out, reached_reset, say_held,
+    close_out, decide, deliver_missing_boot, drop_pending, is_possible, marks, may_reset_by_mark, needs_close_out,
+    reached_reset, say_held,
 };
 use super::state::{Pending, Phase, Requester, State, Way};
 
@@ -61,7 +61,7 @@ fn warn(state: &mut State, ctx: &Ctx<'_>, out: &mut Vec<Output>) {
 pub(super) fn turn_started(state: &mut State, id: Option<&str>, text: &str) {
     state.settled_ahead = false;
     if state.flight.as_ref().is_some_and(|flight| flight.stood) {
-        end_flight(state);
+        state.flight = None;
     }
     if !text.contains(CLOSE_OUT_TAG) {
         return;
@@ -149,7 +149,7 @@ fn drop_stale_flight(state: &mut State, id: Option<&str>) -> bool {
     let of_this_turn = flight.turn.is_some() && flight.turn.as_deref() == id;
     let alive = flight.way != Way::Native && of_this_turn && !flight.stood && !flight.orphaned;
     if !alive {
-        end_flight(state);
+        state.flight = None;
     }
     !alive
 }
@@ -252,7 +252,7 @@ pub(super) fn measured(state: &mut State, ctx: &Ctx<'_>, out: &mut Vec<Output>) 
         if !flight.orphaned && !flight.stood {
             return;
         }
-        end_flight(state);
+        state.flight = None;
     }
     if drop_impossible(state, ctx, out) {
         return;

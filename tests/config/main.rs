@@ -1,0 +1,8 @@
+//! The config: layers, checks, messages, schemas, and the commands that show them.
+
+mod support;
+
+mod bad_input;
+mod last_good;
+mod layers;
+mod schemas;
