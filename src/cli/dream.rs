@@ -97,7 +97,11 @@ fn prepare(args: &DreamArgs, global: &Global) -> Result<(Request, tempfile::Temp
     let no_home = || DreamError::NoNotes {
         root: PathBuf::from("~/.agents/notes"),
     };
-    let root = world.notes_root(&config.notes, &[]).ok_or_else(no_home)?;
+    // The client runs in the notes folder, where a relative path would lead elsewhere.
+    let root = world
+        .notes_root(&config.notes, &[])
+        .and_then(|root| std::path::absolute(root).ok())
+        .ok_or_else(no_home)?;
     let notes = Notes::open(Identity {
         root: root.clone(),
         cwd,

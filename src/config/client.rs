@@ -58,16 +58,16 @@ pub struct PluginOptions {
     #[schemars(extend("examples" = ["both", "notesoup", "compact-shaper"]))]
     profile: Option<String>,
     /// How far below the client's own automatic compaction the window is started fresh, in tokens.
-    #[schemars(with = "Unset<Positive>", extend("examples" = [8192]))]
+    #[schemars(with = "Option<Unset<Positive>>", extend("examples" = [8192]))]
     reset_margin_tokens: (),
     /// How far below that reset the model is warned, in tokens.
-    #[schemars(with = "Unset<Positive>", extend("examples" = [16384]))]
+    #[schemars(with = "Option<Unset<Positive>>", extend("examples" = [16384]))]
     warning_runway_tokens: (),
     /// How many of the newest messages /compact prune never cuts.
-    #[schemars(with = "Unset<NotNegative>", extend("examples" = [6]))]
+    #[schemars(with = "Option<Unset<NotNegative>>", extend("examples" = [6]))]
     preserve_recent_messages: (),
     /// How many characters of a cut tool output stay.
-    #[schemars(with = "Unset<NotNegative>", extend("examples" = [300]))]
+    #[schemars(with = "Option<Unset<NotNegative>>", extend("examples" = [300]))]
     keep_head_chars: (),
 }
 
@@ -80,10 +80,10 @@ pub struct PluginOptions {
 )]
 pub struct OlderOptions {
     /// How many of the newest messages /compact prune never cuts.
-    #[schemars(with = "Unset<NotNegative>", extend("examples" = [6]))]
+    #[schemars(with = "Option<Unset<NotNegative>>", extend("examples" = [6]))]
     preserve_recent_messages: (),
     /// How many characters of a cut tool output stay.
-    #[schemars(with = "Unset<NotNegative>", extend("examples" = [300]))]
+    #[schemars(with = "Option<Unset<NotNegative>>", extend("examples" = [300]))]
     keep_head_chars: (),
 }
 

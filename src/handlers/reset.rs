@@ -8,9 +8,12 @@ use serde_json::value::RawValue;
 use super::{Call, Failure, Handler, no_options, registers_nothing, standing, steps};
 use crate::prune::{Branch, Entry, Head, ReadRows, RowsError};
 use crate::window::WindowId;
-use crate::window::machine::{Input, Requester, Trigger};
+use crate::window::machine::{Input, Trigger};
 use crate::window::reset_text::{ResetInput, ResetText, reset_messages};
 use crate::wire::{Answer, Event};
+
+/// How long a reset waits for the newest row to be written.
+const WAIT: Duration = Duration::from_millis(400);
 
 /// The row's handler.
 pub const HANDLER: Handler = Handler {
@@ -22,19 +25,16 @@ pub const HANDLER: Handler = Handler {
     run,
 };
 
-/// How long a reset waits for the newest row to be written.
-const WAIT: Duration = Duration::from_millis(400);
+#[derive(Debug, Deserialize)]
+struct Compaction {
+    trigger: String,
+    instructions: Option<String>,
+}
 
 #[derive(Debug, Deserialize)]
 struct Conversation<'a> {
     #[serde(borrow)]
     messages: Option<&'a RawValue>,
-}
-
-#[derive(Debug, Deserialize)]
-struct Compaction {
-    trigger: String,
-    instructions: Option<String>,
 }
 
 fn run(call: &mut Call<'_>) -> Result<Option<Answer>, Failure> {
@@ -55,63 +55,47 @@ fn run(call: &mut Call<'_>) -> Result<Option<Answer>, Failure> {
     )
 }
 
-/// What stands in the conversation's place. The boot follows by its own carrier.
-pub(super) fn answer(call: &Call<'_>, window: &WindowId, trigger: Trigger) -> Result<Answer, Failure> {
+/// What stands in the conversation's place: the window's line, the work and the words of the turn that runs, what was
+/// open. The boot follows by its own carrier.
+pub(super) fn answer(
+    call: &Call<'_>,
+    window: &WindowId,
+    turn_is_open: bool,
+    is_automatic: bool,
+) -> Result<Answer, Failure> {
     let Conversation { messages } = call.input()?;
     let entries: Vec<Entry<'_>> = messages
         .map_or(Ok(Vec::new()), |messages| serde_json::from_str(messages.get()))
         .map_err(|error| Failure(format!("the conversation has an unexpected shape: {error}")))?;
-    let previous = window
-        .previous()
-        .map(|previous| previous.to_string())
-        .unwrap_or_default();
-    let window_id = window.to_string();
-    let is_automatic = trigger == Trigger::Auto
-        || call
-            .state
-            .machine
-            .pending
-            .as_ref()
-            .is_some_and(|pending| pending.by == Requester::Mark);
-    let text = |text: ResetText| {
-        let count = match text {
-            ResetText::LastCalls(count) | ResetText::Todos(count) => count,
-            ResetText::Head | ResetText::Request => 0,
-        };
-        let values = [
-            ("window_id", window_id.as_str()),
-            ("previous_window_id", &previous),
-            ("count", &count.to_string()),
-        ];
-        call.text(text.name(), &values)
+    let branch = if turn_is_open || is_automatic {
+        rows_beside(call, &entries)
+    } else {
+        Branch::default()
     };
     let messages = reset_messages(&ResetInput {
         entries: &entries,
-        branch: &branch(call, &entries),
+        branch: &branch,
         session_id: &window.session_id,
-        turn_is_open: trigger == Trigger::Auto || call.facts.turn.running,
+        turn_is_open,
         is_automatic,
         options: &call.config.window,
-        text: &text,
+        text: &|text| text_of(call, window, text),
     });
     Ok(Answer::Messages {
         messages,
-        tokens_before: steps::tokens(call.facts),
+        tokens_before: None,
         tokens_after: None,
     })
 }
 
-/// The transcript's rows beside the messages, for what the event does not carry: prompts typed while the model worked,
-/// and the readings of files that a prompt named. Without them the reset still stands.
-fn branch(call: &Call<'_>, entries: &[Entry<'_>]) -> Branch {
-    let Some(path) = steps::transcript_path(call.facts) else {
-        return Branch::default();
-    };
+/// The transcript's rows: prompts typed while the model worked, and readings. Where they cannot be had, what the event
+/// carries has to do; the person's own prompts are in it.
+fn rows_beside(call: &Call<'_>, entries: &[Entry<'_>]) -> Branch {
     let handles: Vec<&str> = entries
         .iter()
         .filter_map(|entry| Some(entry.handle.as_ref()?.as_str()))
         .collect();
-    let Some(head) = handles.last() else {
+    let (Some(path), Some(head)) = (steps::transcript_path(call.facts), handles.last()) else {
         return Branch::default();
     };
     let read = |head, wait| {
@@ -130,10 +114,30 @@ fn branch(call: &Call<'_>, entries: &[Entry<'_>]) -> Branch {
         other => Err(other),
     });
     match rows {
-        Ok(rows) => Branch::new(&rows, entries),
+        Ok(rows) => Branch::new(&rows.window, entries),
         Err(error) => {
             tracing::warn!(%error, "a reset without the transcript's rows");
             Branch::default()
         }
+    }
+}
+
+fn text_of(call: &Call<'_>, window: &WindowId, text: ResetText) -> String {
+    match text {
+        ResetText::Head => {
+            let previous = window
+                .previous()
+                .map(|previous| previous.to_string())
+                .unwrap_or_default();
+            let values = [("window_id", window.to_string()), ("previous_window_id", previous)];
+            call.text(
+                text.name(),
+                &values.each_ref().map(|(name, value)| (*name, value.as_str())),
+            )
+        }
+        ResetText::LastCalls(count) | ResetText::Todos(count) => {
+            call.text(text.name(), &[("count", &count.to_string())])
+        }
+        ResetText::Request => call.text(text.name(), &[]),
     }
 }

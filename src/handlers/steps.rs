@@ -188,11 +188,16 @@ fn carry_out(call: &mut Call<'_>, outputs: Vec<Output>) -> Result<Option<Answer>
                 let delay_ms = call.config.window.close_out_delay_ms;
                 call.effects.push(Effect::SubmitPrompt { id, text, delay_ms });
             }
-            Output::AnswerReset { window, trigger, .. } => {
+            Output::AnswerReset {
+                window,
+                is_automatic,
+                turn_is_open,
+                ..
+            } => {
                 // The boot follows by its own carrier; that it can be built is seen before anything is given up.
                 let previous = window.previous();
                 match boot::text(call, &window, previous.as_ref()) {
-                    Ok(_) => answer = Some(super::reset::answer(call, &window, trigger)?),
+                    Ok(_) => answer = Some(super::reset::answer(call, &window, turn_is_open, is_automatic)?),
                     Err(Failure(reason)) => {
                         let outputs = step(call, &Input::ResetUnbuildable { reason });
                         answer = carry_out(call, outputs)?.or(answer);

@@ -35,6 +35,11 @@ pub(super) fn schema() -> Value {
     defs.insert("condition".to_owned(), condition());
     defs.insert("event".to_owned(), events(Event::ALL));
     defs.insert("handler".to_owned(), handlers_of(None));
+    for event in Event::ALL {
+        let about = "Conditions on the event's fields; all must hold.";
+        defs.insert(when_name(*event), when_of(fields(*event), about));
+        defs.insert(run_name(*event), handlers_of(Some(*event)));
+    }
     defs.insert("overlay".to_owned(), overlay(&sections));
 
     let mut properties = Map::new();
@@ -201,14 +206,9 @@ fn new_row() -> Value {
 }
 
 fn row_properties(event: Option<Event>) -> Map<String, Value> {
-    let run = match event {
-        Some(event) => handlers_of(Some(event)),
-        None => json!({ "$ref": "#/$defs/handler" }),
-    };
-    let when = match event {
-        Some(event) => when_of(fields(event), "Conditions on the event's fields; all must hold."),
-        None => json!({ "$ref": "#/$defs/when" }),
-    };
+    let part = |name: String| json!({ "$ref": format!("#/$defs/{name}") });
+    let run = part(event.map_or_else(|| "handler".to_owned(), run_name));
+    let when = part(event.map_or_else(|| "when".to_owned(), when_name));
     let row = super::of::<Row>();
     let about = |name: &str| row["properties"][name]["description"].clone();
     let mut properties = Map::new();
@@ -229,6 +229,14 @@ fn row_properties(event: Option<Event>) -> Map<String, Value> {
     put("options", json!({ "type": "object" }));
     put("why", json!({ "type": "string" }));
     properties
+}
+
+fn run_name(event: Event) -> String {
+    format!("run.{}", event.name())
+}
+
+fn when_name(event: Event) -> String {
+    format!("when.{}", event.name())
 }
 
 fn fields(event: Event) -> impl Iterator<Item = &'static Field> {

@@ -8,6 +8,7 @@ mod project;
 mod settings;
 mod tidy;
 mod tools;
+pub mod validate;
 
 use std::io;
 use std::path::Path;
@@ -134,5 +135,6 @@ fn of<T: JsonSchema>() -> Value {
         .into_root_schema_for::<T>()
         .to_value();
     tidy::formats(&mut schema);
+    tidy::prose(&mut schema);
     schema
 }

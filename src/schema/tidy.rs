@@ -42,8 +42,25 @@ fn is_plain(value: &Value) -> bool {
     value.is_number() || value.is_boolean() || value.is_string()
 }
 
+/// Makes one line of each paragraph of a description: the breaks are those of the source.
+pub(super) fn prose(schema: &mut Value) {
+    each_object(schema, &mut |object| {
+        if let Some(Value::String(text)) = object.get_mut("description") {
+            let paragraphs = text.split("\n\n").map(|paragraph| paragraph.replace('\n', " "));
+            *text = paragraphs.collect::<Vec<_>>().join("\n\n");
+        }
+    });
+}
+
 fn title(name: &str) -> String {
-    let words = name.replace(['_', '-'], " ");
+    let mut words = String::with_capacity(name.len() + 4);
+    for char in name.chars() {
+        match char {
+            '_' | '-' => words.push(' '),
+            upper if upper.is_ascii_uppercase() => words.extend([' ', upper.to_ascii_lowercase()]),
+            other => words.push(other),
+        }
+    }
     let mut chars = words.chars();
     match chars.next() {
         Some(first) => first.to_uppercase().chain(chars).collect(),

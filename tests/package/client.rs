@@ -1,22 +1,18 @@
 //! Install and uninstall with the real client, in both builds.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use crate::bench::{Bench, tree};
+use crate::support::Build;
 
-/// The builds that are tried, and where each is.
+/// The builds that are here; the others are told to be left out.
 fn builds() -> Vec<PathBuf> {
-    let clients = Path::new(env!("CARGO_MANIFEST_DIR")).join("target/clients");
-    ["2.1.295", "2.1.332"]
-        .into_iter()
-        .map(|version| {
-            clients
-                .join(version)
-                .join("node_modules/@anthropic-ai/claude-code-linux-x64/claude")
-        })
-        .filter(|path| path.exists())
-        .collect()
+    let mut found = Vec::new();
+    for build in Build::ALL {
+        build.run(|build| found.push(build.program().unwrap()));
+    }
+    found
 }
 
 #[test]

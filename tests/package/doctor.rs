@@ -58,7 +58,8 @@ fn has(findings: &[String], words: &str) {
 #[test]
 fn an_installation_that_is_well_is_called_so() {
     let bench = bench();
-    let told = bench.run(&["doctor", "--json"]).json();
+    let told = bench.run(&["doctor", "--json"]).ok().json();
+    assert_eq!(told["ok"], true);
     let program = findings(&told, "program");
     has(&program, "well notesoup 0.1.0 at");
     has(&program, "current/plugin/bin/notesoup answers the client's requests");

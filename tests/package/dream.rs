@@ -128,6 +128,20 @@ fn the_model_gets_the_playbook_and_the_five_notes_tools_and_nothing_else() {
 }
 
 #[test]
+fn a_relative_notes_folder_is_the_one_seen_from_here() {
+    let bench = bench(&successful("echo cold > human/tea.md"));
+    fs::rename(notes(&bench), bench.project().join("soup")).unwrap();
+    bench.run(&["dream", "--init", "--notes-home", "soup"]).ok();
+    let environment = fs::read_to_string(bench.root().join("env")).unwrap();
+    let root = bench.project().join("soup");
+    assert!(
+        environment.contains(&format!("NOTESOUP_HOME={}\n", root.display())),
+        "{environment}"
+    );
+    assert_eq!(fs::read_to_string(root.join("human/tea.md")).unwrap(), "cold\n");
+}
+
+#[test]
 fn a_folder_that_is_no_repository_is_made_one_only_when_asked() {
     let bench = bench(&successful(""));
     bench.run(&["dream"]).fails_with("is not a git repository");

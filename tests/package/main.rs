@@ -9,4 +9,8 @@ mod doctor;
 mod dream;
 mod generated;
 mod install;
+mod journey;
 mod readme;
+
+#[path = "../support/mod.rs"]
+mod support;

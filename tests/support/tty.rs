@@ -194,6 +194,45 @@ impl Tty {
         }
     }
 
+    /// Empties the prompt box.
+    #[track_caller]
+    pub fn clear_prompt_box(&mut self) {
+        for _ in 0..20 {
+            if self.prompt_box().is_empty() {
+                return;
+            }
+            self.press(Key::Ctrl('u'));
+            thread::sleep(Duration::from_millis(100));
+        }
+        panic!("the prompt box still holds {:?}", self.prompt_box());
+    }
+
+    /// Takes the conversation back to before the nth newest prompt (1 is the newest), whose text then stands in the
+    /// prompt box.
+    #[track_caller]
+    pub fn rewind(&mut self, nth_newest: usize) {
+        self.type_line("/rewind");
+        self.wait_for_screen("Enter to continue");
+        for _ in 0..nth_newest {
+            let before = list(self.shown().parser.screen());
+            self.press(Key::Up);
+            self.wait_until("the entry above", |screen, _| list(screen) != before);
+        }
+        self.press(Key::Enter);
+        self.wait_for_screen("Never mind");
+        // Behind a turn that changed files the first choice takes the code back as well.
+        while !chosen_entry(self.shown().parser.screen()).contains(". Restore conversation") {
+            let before = list(self.shown().parser.screen());
+            self.press(Key::Down);
+            self.wait_until("the choice below", |screen, _| list(screen) != before);
+        }
+        self.press(Key::Enter);
+        self.wait_until("the prompt to be back in the box", |screen, title| {
+            is_idle(screen, title) && !prompt_box(screen).is_empty()
+        });
+        self.wait_idle();
+    }
+
     /// Sends raw bytes.
     #[track_caller]
     pub fn send(&mut self, bytes: &[u8]) {
@@ -364,6 +403,23 @@ fn prompt_box(screen: &Screen) -> String {
         return String::new();
     };
     squeezed(&lines[top + 1..bottom].concat().replacen('❯', "", 1))
+}
+
+/// The marked entry of a list that has taken the place of the prompt box.
+fn chosen_entry(screen: &Screen) -> String {
+    screen
+        .contents()
+        .lines()
+        .rfind(|line| line.trim_start().starts_with('❯'))
+        .unwrap_or_default()
+        .to_owned()
+}
+
+/// A list that has taken the place of the prompt box, below its rule.
+fn list(screen: &Screen) -> String {
+    let text = screen.contents();
+    text.rsplit_once('▔')
+        .map_or_else(String::new, |(_, list)| list.to_owned())
 }
 
 fn squeezed(text: &str) -> String {

@@ -115,11 +115,17 @@ fn answer(state: &mut State, ctx: &Ctx<'_>, trigger: Trigger, asked_by_us: bool)
     if let Some(flight) = state.flight.as_mut() {
         flight.answered = true;
     }
+    let by_mark = state
+        .pending
+        .as_ref()
+        .is_some_and(|pending| pending.by == Requester::Mark);
     Output::AnswerReset {
         window: next,
         choice,
         trigger,
         asked_by_us,
+        is_automatic: !asked_by_us || by_mark,
+        turn_is_open: !asked_by_us || ctx.turn_running,
     }
 }
 
@@ -224,7 +230,7 @@ enum Rejection {
 /// By the client's own words; its rejections have no codes.
 fn classify(error: &str) -> Rejection {
     let error = error.to_ascii_lowercase();
-    if error.contains("turn is running") {
+    if error.contains("turn is running") || error.contains("between turns") {
         Rejection::TurnRuns
     } else if error.contains("abort") {
         Rejection::Aborted
@@ -288,6 +294,12 @@ mod tests {
     fn the_clients_rejections_are_told_apart() {
         let running = "$.session.compact: a turn is running (abc); the conversation compacts between turns, so call it from turn.complete or later";
         assert_eq!(classify(running), Rejection::TurnRuns);
+        for running in [
+            "a turn is in flight; the conversation compacts between turns",
+            "an external turn is driving the conversation; it compacts between turns",
+        ] {
+            assert_eq!(classify(running), Rejection::TurnRuns, "{running}");
+        }
         let off = "$.session.compact: compaction is switched off in this session (DISABLE_COMPACT), for /compact and plugins alike";
         assert_eq!(classify(off), Rejection::SwitchedOff);
         assert_eq!(classify("aborted"), Rejection::Aborted);

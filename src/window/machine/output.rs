@@ -59,6 +59,10 @@ pub enum Output {
         trigger: Trigger,
         /// True: of our own asking; false: the client's own compaction, in place of its summary.
         asked_by_us: bool,
+        /// True: nobody asked for it; the mark or the client did.
+        is_automatic: bool,
+        /// True: a turn runs, or its prompt set the compaction off, so its words must come along.
+        turn_is_open: bool,
     },
     /// Refuse the compaction at hand with this line.
     Veto(Line),

@@ -37,6 +37,9 @@ pub enum Prompt {
 /// What stands at an interruption.
 const INTERRUPTED: &str = "[Request interrupted by user";
 
+/// How the client begins the rows of its own commands.
+const COMMAND_ROWS: [&str; 2] = ["<local-command-", "<command-name>"];
+
 /// Finds the turn that runs.
 ///
 /// The client writes into the rows of prompts and results which prompt their turn began with; where a row does not say,
@@ -111,10 +114,13 @@ pub(super) fn is_prompt(index: usize, entries: &[Entry<'_>], branch: &Branch, se
         return None;
     }
     let is_earlier_head = index == 0 && text.contains(&format!("claude:{session_id}:"));
+    let is_command = COMMAND_ROWS.iter().any(|opening| text.starts_with(opening));
     if is_earlier_head || is_ours(text) || text.starts_with(INTERRUPTED) {
         return None;
     }
     match facts(entry, branch).map(|facts| facts.provenance) {
+        // Without its row, a command's echo is known by its look alone.
+        None if is_command => None,
         None | Some(Provenance::Person) => Some(true),
         Some(Provenance::Notification) => Some(false),
         Some(Provenance::Meta | Provenance::LocalCommand) => None,

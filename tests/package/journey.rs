@@ -1,0 +1,129 @@
+//! Conversations with what was installed, in the real client, in both builds.
+
+use std::fs;
+use std::path::PathBuf;
+
+use serde_json::json;
+
+use crate::support::{Build, Lab, LabBuilder, Reply, both_builds};
+
+const FIVE: [&str; 5] = [
+    "mcp__notesoup__notes_list",
+    "mcp__notesoup__notes_read",
+    "mcp__notesoup__notes_search",
+    "mcp__notesoup__notes_update",
+    "mcp__notesoup__notes_write",
+];
+
+/// A lab whose client has nothing of ours but what `notesoup install` gives it.
+fn bare(build: Build) -> LabBuilder {
+    let client = build.program().unwrap().display().to_string();
+    Lab::on(build)
+        .plugins(Vec::<PathBuf>::new())
+        .env("NOTESOUP_BIN", "")
+        .env("NOTESOUP_CLAUDE", client)
+}
+
+fn tools(lab: &Lab) -> Vec<String> {
+    let mut tools = lab.model.last().tools();
+    tools.retain(|tool| tool.starts_with("mcp__notesoup__"));
+    tools.sort();
+    tools
+}
+
+both_builds! {
+    /// The installed plugin, with the program beside it and no variable that names one, boots a window and keeps a note.
+    fn an_installed_plugin_runs_until_it_is_uninstalled(build) {
+        let lab = bare(build)
+            .script([
+                Reply::tool("mcp__notesoup__notes_write", json!({"address": "@human/tea.md", "content": "# Tea\n\ngreen"})),
+                Reply::text("noted"),
+            ])
+            .start();
+        lab.helper(&["install"], "").success();
+        lab.headless("remember that I like green tea").success();
+        let request = lab.model.last();
+        request.assert_well_formed();
+        assert_eq!(request.count("<notesoup window=\"claude:"), 1, "{}", request.outline());
+        for tool in FIVE {
+            assert!(tools(&lab).contains(&tool.to_owned()), "{tool}: {:?}", tools(&lab));
+        }
+        assert!(fs::read_to_string(lab.notes().join("human/tea.md")).unwrap().contains("green"));
+        lab.logs().assert_clean();
+
+        lab.helper(&["uninstall"], "").success();
+        lab.headless("and now?").success();
+        assert_eq!(lab.model.last().count("<notesoup window="), 0);
+        assert!(tools(&lab).is_empty());
+        assert!(lab.notes().join("human/tea.md").exists());
+    }
+
+    /// Both skills are offered by their names, and load; the paths they give are there.
+    fn the_skills_are_offered_and_load(build) {
+        let lab = Lab::on(build)
+            .script([
+                Reply::tool("Skill", json!({"skill": "notesoup:memory"})),
+                Reply::tool("Skill", json!({"skill": "notesoup:dream"})),
+                Reply::text("read"),
+            ])
+            .start();
+        lab.headless("read both skills").success();
+        let first = lab.model.requests().remove(0);
+        for offer in ["notesoup:memory: How to use notes and history well", "notesoup:dream: Review and tidy the notes"] {
+            assert!(first.contains(offer), "{offer}\n{}", first.outline());
+        }
+        let last = lab.model.last();
+        for (name, skill) in [("memory", "skills/memory/SKILL.md"), ("dream", "skills/dream/SKILL.md")] {
+            let text = fs::read_to_string(format!("{}/{skill}", env!("CARGO_MANIFEST_DIR"))).unwrap();
+            let body = text.split("\n---\n").nth(1).unwrap().trim();
+            let line = body.lines().last().unwrap();
+            assert!(last.contains(line), "{name}: {line}");
+        }
+        let playbook = lab.plugin(0).join("playbooks/dream.md");
+        assert!(last.contains(&playbook.display().to_string()), "the dream skill names its playbook");
+        assert!(playbook.exists());
+    }
+
+    /// A dream has the five notes tools and no others, changes notes by them, and can be taken back.
+    fn a_dream_is_confined_to_the_notes(build) {
+        let mut lab = bare(build);
+        for name in ["tea", "green-tea", "milk", "water", "juice"] {
+            lab = lab.note_file(&format!("human/{name}.md"), format!("# {name}\n\nhot\n"));
+        }
+        let lab = lab
+            .script([
+                Reply::tool("mcp__notesoup__notes_list", json!({"pattern": "@human/**"})),
+                Reply::tool("mcp__notesoup__notes_update", json!({"address": "@human/tea.md", "append": "\ngreen\n"})),
+                Reply::tool("mcp__notesoup__notes_update", json!({"address": "@human/green-tea.md", "crumpled": true})),
+                Reply::tool("mcp__notesoup__notes_write", json!({"address": "@project/MAP.md", "content": "# Map"})),
+                Reply::bash("touch escaped"),
+                Reply::tool("mcp__notesoup__history_list", json!({})),
+                Reply::text("# Dream report\n\nmerged the teas"),
+            ])
+            .start();
+        let run = lab.helper(&["dream", "--init", "--model", "claude-opus-5-5"], "").success();
+        assert!(run.stdout.contains("merged the teas"), "{}", run.said());
+        assert!(run.stdout.contains("@project/MAP.md"), "{}", run.said());
+        assert!(run.stderr.contains("notes update @human/tea.md"), "{}", run.said());
+
+        let first = lab.model.requests().remove(0);
+        let mut tools = first.tools();
+        tools.retain(|tool| tool != "DeferredToolPlaceholder");
+        tools.sort();
+        assert_eq!(tools, FIVE);
+        assert!(first.contains("# Playbook: dream"), "{}", first.outline());
+        let results: Vec<_> = lab.model.last().tool_results().into_iter().map(|(_, text)| text).collect();
+        assert!(results[4].contains("No such tool"), "{results:?}");
+        assert!(results[5].contains("No such tool"), "{results:?}");
+        assert!(!lab.notes().join("escaped").exists() && !lab.project().join("escaped").exists());
+
+        let tea = lab.notes().join("human/tea.md");
+        assert!(fs::read_to_string(&tea).unwrap().ends_with("green\n"));
+        assert!(fs::read_to_string(lab.notes().join("human/green-tea.md")).unwrap().contains("crumpledAt"));
+        assert!(lab.transcripts().is_empty(), "a dream leaves no conversation behind");
+
+        lab.helper(&["dream", "--undo"], "").success();
+        assert_eq!(fs::read_to_string(&tea).unwrap(), "# tea\n\nhot\n");
+        assert_eq!(fs::read_to_string(lab.notes().join("human/green-tea.md")).unwrap(), "# green-tea\n\nhot\n");
+    }
+}
