@@ -2,6 +2,8 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests fail as tests do")]
 
+mod concurrency;
+mod crash;
 mod shelves;
 mod support;
 mod tools;
