@@ -145,7 +145,7 @@ pub fn story(loaded: &Loaded, catalog: &Catalog<'_>, asked: &str) -> Result<Stor
                 .config
                 .hooks
                 .get(*id)
-                .map(|row| liveness(loaded, catalog, id, row))
+                .map(|row| liveness(loaded, catalog, id, row));
         }
         ["texts", name] | ["texts", name, ..] => {
             if let Some(Text {
