@@ -379,7 +379,7 @@ fn unknown_profile(layers: &[Layer], layer: &Layer, name: &str) -> Problem {
     let known = layers
         .iter()
         .filter_map(|layer| layer.value("profiles").and_then(Value::as_dict))
-        .fold(Dict::new(), |all, own| combine(all, own));
+        .fold(Dict::new(), combine);
     Problem::new(
         Code::UnknownProfile,
         layer.place_of("profile"),

@@ -1,8 +1,13 @@
 //! The config: layers, checks, messages, schemas, and the commands that show them.
 
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "helpers of tests fail as tests do")]
+
 mod support;
 
 mod bad_input;
+mod commands;
+mod exec;
 mod last_good;
 mod layers;
+mod mutations;
 mod schemas;
