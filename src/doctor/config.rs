@@ -1,7 +1,7 @@
 //! The layers of the config, as a session in this folder would have them.
 
 use super::{Examination, Finding, Part, Report};
-use crate::config::{self, LayerKind};
+use crate::config::{self, LayerKind, Severity};
 use crate::handlers::catalog;
 use crate::wire::Facts;
 
@@ -43,6 +43,9 @@ pub(super) fn examine(examination: &Examination, report: Report<'_>) {
             help: None,
             ..problem.clone()
         };
-        report(Finding::wrong(PART, shown.to_string(), remedy));
+        report(match problem.severity {
+            Severity::Error => Finding::wrong(PART, shown.to_string(), remedy),
+            Severity::Warning => Finding::note(PART, shown.to_string()).remedy(remedy),
+        });
     }
 }
