@@ -26,6 +26,11 @@ pub fn data_dir() -> Option<PathBuf> {
     xdg("XDG_DATA_HOME", ".local/share")
 }
 
+/// Claude Code's own folder: `$CLAUDE_CONFIG_DIR`, by default `~/.claude`. Only read.
+pub fn claude_dir() -> Option<PathBuf> {
+    folder("CLAUDE_CONFIG_DIR").or_else(|| home().map(|home| home.join(".claude")))
+}
+
 fn xdg(variable: &str, below_home: &str) -> Option<PathBuf> {
     // The XDG rules ignore a relative path.
     let base = folder(variable).filter(|path| path.is_absolute());

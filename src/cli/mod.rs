@@ -2,6 +2,7 @@
 //! again.
 
 mod completions;
+mod config;
 mod demo;
 mod doctor;
 mod dream;
@@ -63,6 +64,7 @@ enum Command {
     Notes(Box<notes::NotesArgs>),
     Prune(prune::PruneArgs),
     Dream(dream::DreamArgs),
+    Config(config::ConfigArgs),
     Schema(schema::SchemaArgs),
     Completions(completions::CompletionsArgs),
     Man(completions::ManArgs),
@@ -84,6 +86,7 @@ pub fn main() -> ExitCode {
         Command::Notes(args) => notes::run(&args, &global),
         Command::Prune(args) => prune::run(&args, &global),
         Command::Dream(args) => dream::run(&args, &global),
+        Command::Config(args) => config::run(&args, &global),
         Command::Schema(args) => schema::run(&args),
         Command::Completions(args) => completions::run_completions(&args),
         Command::Man(args) => completions::run_man(&args),

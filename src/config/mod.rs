@@ -5,8 +5,10 @@
 
 pub mod cache;
 pub mod check;
+pub mod claude;
 mod client;
 mod document;
+pub mod explain;
 mod file;
 pub mod key;
 mod last_good;

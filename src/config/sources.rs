@@ -16,6 +16,8 @@ pub struct Sources {
     pub user_file: Option<PathBuf>,
     /// The project's folder; its `.claude/notesoup.toml` is a layer.
     pub project: Option<PathBuf>,
+    /// The project's layer, where it is another file than the one of the project's folder.
+    pub project_path: Option<PathBuf>,
     /// What the client's settings hold for us.
     pub settings: Settings,
     /// `NOTESOUP_CONFIG__…` variables, by name.
@@ -35,9 +37,10 @@ impl Sources {
 
     /// The project's file, whether it is there or not.
     pub fn project_file(&self) -> Option<PathBuf> {
-        self.project
-            .as_ref()
-            .map(|folder| folder.join(".claude").join("notesoup.toml"))
+        let of_folder = |folder: &PathBuf| folder.join(".claude").join("notesoup.toml");
+        self.project_path
+            .clone()
+            .or_else(|| self.project.as_ref().map(of_folder))
     }
 
     /// The plugin's table, whether it is there or not.

@@ -13,9 +13,14 @@ pub(super) fn examine(examination: &Examination, report: Report<'_>) {
         plugin_root: examination
             .plugin_root()
             .map(|root| root.to_string_lossy().into_owned()),
+        // What a session would get from Claude's settings, as far as their files say it.
+        settings: config::claude::read(crate::paths::claude_dir().as_deref(), Some(&examination.cwd)).settings,
         ..Facts::default()
     };
-    let loaded = config::load(&examination.world.sources(&facts), &catalog());
+    let mut sources = examination.world.sources(&facts);
+    sources.settings.project_env.clear();
+    let last_good = config::LastGood::in_state_dir(examination.world.state_dir.as_deref()).read_only();
+    let loaded = config::load_keeping(&sources, &catalog(), &last_good);
     let above: Vec<_> = loaded
         .layers
         .iter()
@@ -43,6 +48,9 @@ pub(super) fn examine(examination: &Examination, report: Report<'_>) {
             help: None,
             ..problem.clone()
         };
-        report(Finding::wrong(PART, shown.to_string(), remedy));
+        report(match problem.severity {
+            config::Severity::Error => Finding::wrong(PART, shown.to_string(), remedy),
+            config::Severity::Warning => Finding::note(PART, shown.to_string()).remedy(remedy),
+        });
     }
 }

@@ -1,8 +1,11 @@
 //! An event through the table: the live rows in their order, the first that answers ends it.
 
+use crate::config::Row;
 use crate::config::cache::Snapshot;
+use crate::config::check::PERSON_ONLY;
 use crate::wire::{ErrorKind, Event, Reply, Request, VERSION, WireError};
 
+use super::trial::{Verdict, kind_of};
 use super::{Call, Handler, SessionState, World, catalog, fields_of, steps};
 
 /// Takes one event through the table.
@@ -11,6 +14,19 @@ use super::{Call, Handler, SessionState, World, catalog, fields_of, steps};
 /// When the request is of another version, or names an event that does not exist. A handler that fails is no error:
 /// the event goes on as if its row were not there.
 pub fn dispatch(request: &Request<'_>, world: &mut World) -> Result<Reply, WireError> {
+    walk(request, world, true, &mut |id, _, verdict| {
+        tracing::debug!(event = %request.event, row = id, ?verdict);
+    })
+}
+
+/// Takes the event through the table, and tells of each live row what became of it. Handlers that start programs are
+/// passed over where `may_start_programs` is false.
+pub(super) fn walk(
+    request: &Request<'_>,
+    world: &mut World,
+    may_start_programs: bool,
+    observe: &mut dyn FnMut(&str, &Row, Verdict),
+) -> Result<Reply, WireError> {
     let event = check(request)?;
     let reply = Reply {
         v: VERSION,
@@ -27,14 +43,24 @@ pub fn dispatch(request: &Request<'_>, world: &mut World) -> Result<Reply, WireE
     let before = SessionState::parse(request.state);
     let mut state = before.clone();
     let mut reply = reply;
+    let mut has_answered = false;
     for (id, row) in rows {
+        if has_answered {
+            observe(id, row, Verdict::NotReached);
+            continue;
+        }
         if let Some(field) = row.mismatch(&fields) {
-            tracing::debug!(event = event.name(), row = id, field, "no match");
+            let field = field.to_owned();
+            observe(id, row, Verdict::Mismatch { field });
             continue;
         }
         let Some(handler) = Handler::find(&row.run) else {
             continue;
         };
+        if !may_start_programs && PERSON_ONLY.contains(&handler.name) {
+            observe(id, row, Verdict::NotRun);
+            continue;
+        }
         let config = snapshot.config();
         let mut call = Call {
             event,
@@ -53,15 +79,18 @@ pub fn dispatch(request: &Request<'_>, world: &mut World) -> Result<Reply, WireE
         }
         reply.effects.append(&mut call.effects);
         match outcome {
-            Ok(None) => tracing::debug!(event = event.name(), row = id, handler = handler.name, "no answer"),
-            Ok(answer) => {
-                tracing::debug!(event = event.name(), row = id, handler = handler.name, "answered");
-                reply.answer = answer;
+            Ok(None) => observe(id, row, Verdict::Passed),
+            Ok(Some(answer)) => {
+                let kind = kind_of(&answer);
+                reply.answer = Some(answer);
                 reply.row = Some(id.to_owned());
-                break;
+                has_answered = true;
+                observe(id, row, Verdict::Answered { answer: kind });
             }
             Err(failure) => {
                 tracing::warn!(event = event.name(), row = id, handler = handler.name, %failure, "skipped");
+                let reason = failure.to_string();
+                observe(id, row, Verdict::Failed { reason });
             }
         }
     }

@@ -7,6 +7,7 @@ mod dispatch;
 mod fields;
 mod plan;
 mod state;
+mod trial;
 mod world;
 
 mod standing;
@@ -17,6 +18,7 @@ mod boot;
 mod close_out;
 mod context_remaining;
 mod effects;
+mod exec;
 mod fresh_window;
 mod fresh_window_tool;
 mod handoff;
@@ -38,6 +40,7 @@ pub use dispatch::dispatch;
 pub use fields::fields_of;
 pub use plan::plan;
 pub use state::SessionState;
+pub use trial::{Trial, Tried, Verdict, trial};
 pub use world::World;
 
 use crate::config::{Catalog, Config, HandlerInfo, Row};
@@ -50,6 +53,7 @@ pub const ALL: &[Handler] = &[
     close_out::HANDLER,
     context_remaining::HANDLER,
     effects::HANDLER,
+    exec::HANDLER,
     fresh_window::HANDLER,
     fresh_window_tool::HANDLER,
     handoff::HANDLER,
@@ -130,7 +134,10 @@ pub fn catalog() -> Catalog<'static> {
 
 /// The schemas of the options, by handler, of those that take any.
 pub fn option_schemas() -> Vec<(&'static str, Value)> {
-    vec![(veto::HANDLER.name, schemars::schema_for!(veto::Options).to_value())]
+    vec![
+        (veto::HANDLER.name, schemars::schema_for!(veto::Options).to_value()),
+        (exec::HANDLER.name, schemars::schema_for!(exec::Options).to_value()),
+    ]
 }
 
 /// Every tool that a row can register, whether it is live or not.

@@ -95,6 +95,7 @@ impl World {
             plugin_root: facts.plugin_root.as_deref().map(PathBuf::from),
             user_file: self.user_file.clone(),
             project: facts.cwd.as_deref().map(PathBuf::from),
+            project_path: None,
             settings: facts.settings.clone(),
             variables: Sources::variables_of_process(),
             command_line: self.config_file.clone(),

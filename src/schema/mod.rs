@@ -8,6 +8,7 @@ mod project;
 mod settings;
 mod tidy;
 mod tools;
+pub mod validate;
 
 use std::io;
 use std::path::Path;

@@ -3,6 +3,9 @@
 mod support;
 
 mod bad_input;
+mod commands;
+mod exec;
 mod last_good;
 mod layers;
+mod mutations;
 mod schemas;

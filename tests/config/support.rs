@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use notesoup::config::{Catalog, HandlerInfo, LastGood, Loaded, Problem, Sources, load, load_keeping};
 use notesoup::wire::Event;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 use tempfile::TempDir;
 
 /// Every handler that the table names, each serving the events of its rows.
@@ -26,14 +26,6 @@ pub fn catalog() -> Catalog<'static> {
                     });
                 }
             }
-            handlers.push(HandlerInfo {
-                name: "exec",
-                events: Event::ALL,
-                check_options: |options: &Map<String, Value>| match options.get("argv") {
-                    Some(_) => Ok(()),
-                    None => Err("missing field `argv`".to_owned()),
-                },
-            });
             handlers
         }),
     }
