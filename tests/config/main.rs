@@ -4,6 +4,7 @@ mod support;
 
 mod bad_input;
 mod commands;
+mod editor;
 mod exec;
 mod last_good;
 mod layers;
