@@ -21,7 +21,7 @@ export type ProcessRecord = {
   isBound: boolean
   /** Nobody sees a screen; null until `session.start` has said. */
   isHeadless: boolean | null
-  /** The tools and commands that are registered, as one string to compare. */
+  /** A digest of the tools and commands that were registered last, to see whether they changed. */
   registered: string
   /** The names that are ours: commands without the slash, tools as the model calls them. */
   commands: string[]
@@ -152,4 +152,11 @@ export function changesState(reply: Reply): boolean {
 /** A line was shown. */
 export function withSaid(session: SessionRecord, line: string): SessionRecord {
   return session.said.includes(line) ? session : { ...session, said: [...session.said, line].slice(-SAID_LIMIT) }
+}
+
+/** A short text that differs when the long one does (FNV-1a, with the length). */
+export function digest(text: string): string {
+  let hash = 0x811c9dc5
+  for (let at = 0; at < text.length; at += 1) hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193)
+  return `${text.length}-${(hash >>> 0).toString(16)}`
 }

@@ -8,7 +8,7 @@ import type { EngineInterface, PluginOptions, Register } from 'claude-code'
 import { envNames, pickBreakdown, pickMerged, pickOlderPlugin } from './facts'
 import { rebuild } from './rebuild'
 import type { ProcessRecord, SessionRecord, SettingsFacts, Stored } from './record'
-import { BREAKER_LIMIT, answered, changesState, failed, planned, prompted, storedOf, turnEnded, turnStarted, withSaid, withSession } from './record'
+import { BREAKER_LIMIT, answered, changesState, digest, failed, planned, prompted, storedOf, turnEnded, turnStarted, withSaid, withSession } from './record'
 import type { Answer, Effect, Outcome, Parsed, Plan, PlannedCommand, PlannedTool, Reply } from './wire'
 import { WIRE_VERSION, firstLine, parseOutput, planOf, replyOf, wakes } from './wire'
 
@@ -195,7 +195,7 @@ function originOf(origin: { readonly plugin: string; readonly tier: string }): s
 /** Sends an event to the program when the plan says so, keeps its state, carries out its effects. */
 async function ask($: EngineInterface, call: Call): Promise<Told> {
   const id = call.sessionId ?? (await $.session.id())
-  let session = await ensurePlan($, call.options, id, call.event === 'prompt.context' ? 'bare' : 'lazy', call.signal)
+  let session = await plannedFor($, call, id)
   if (session.failures >= BREAKER_LIMIT || !(await isWoken($, session, call))) return troubleOf(session)
   for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
     const facts = await factsOf($, session, call)
@@ -216,6 +216,12 @@ async function ask($: EngineInterface, call: Call): Promise<Told> {
     return { answer: reply.answer }
   }
   return {}
+}
+
+/** The session with the plan that this event goes by. The end of a session has no time to ask for one. */
+async function plannedFor($: EngineInterface, call: Call, id: string): Promise<SessionRecord> {
+  if (call.event === 'session.end') return (await load($, id)).session
+  return ensurePlan($, call.options, id, call.event === 'prompt.context' ? 'bare' : 'lazy', call.signal)
 }
 
 /** Whether the event starts the program. Events that watch no mark cost no look at the usage. */
@@ -259,6 +265,8 @@ async function settle($: EngineInterface, call: Call, outcome: Outcome): Promise
 async function compactNow($: EngineInterface, id: string): Promise<Outcome> {
   try {
     const result = await $.session.compact()
+    // Our own hook answered so, since the person pressed Escape.
+    if (result.skip === INTERRUPTED) return { id, effect: 'compact', ok: false, error: 'aborted' }
     return result.skip === undefined ? { id, effect: 'compact', ok: true } : { id, effect: 'compact', ok: false, skip: result.skip }
   } catch (error) {
     return { id, effect: 'compact', ok: false, error: messageOf(error) }
@@ -438,7 +446,7 @@ async function keep($: EngineInterface, id: string, serial: number, program: str
 /** Registers what the plan names, all at once; a name that is refused is survived and said. */
 async function registerNames($: EngineInterface, id: string, plan: Plan, isAgain: boolean): Promise<void> {
   const { process } = await load($, id)
-  const names = JSON.stringify([plan.commands, plan.tools])
+  const names = digest(JSON.stringify([plan.commands, plan.tools]))
   // Before `session.start` the client refuses; that event asks for the plan again.
   if (!process.isBound || (!isAgain && process.registered === names)) return
   const [commands, tools] = await Promise.all([

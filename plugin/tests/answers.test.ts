@@ -1,7 +1,7 @@
 import type { SessionCompactInput, SessionMessage } from 'claude-code'
-import { describe, expect, test } from 'claude-code/testing'
+import { describe, expect } from 'claude-code/testing'
 import type { Request } from './world'
-import { MEASURE, START, classic, ended, planFor, world } from './world'
+import { MEASURE, START, classic, ended, planFor, test, world } from './world'
 
 /** A conversation as the client hands it over: one entry a content block. */
 const CONVERSATION: SessionMessage[] = [
@@ -242,6 +242,17 @@ describe('effects', () => {
     }
     await $.session.measure(MEASURE)
     expect(w.hooks.at(-1)?.e).toEqual({ id: 'c1', effect: 'compact', ok: false, skip: 'no boot' })
+  })
+
+  test('a compaction that the person stops counts as aborted', async ($, on) => {
+    const w = world(on)
+    w.plan = () => planFor('session.measure', 'session.compact')
+    w.hook = request => {
+      if (request.event === 'session.measure') return { v: 1, effects: [{ effect: 'compact', id: 'c1' }] }
+      return request.event === 'session.compact' ? { v: 1, answer: { kind: 'skip', reason: 'interrupted' } } : { v: 1 }
+    }
+    await $.session.measure(MEASURE)
+    expect(w.hooks.at(-1)?.e).toEqual({ id: 'c1', effect: 'compact', ok: false, error: 'aborted' })
   })
 
   test('a compaction that the client refuses says why', async ($, on) => {

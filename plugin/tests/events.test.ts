@@ -1,5 +1,5 @@
-import { describe, expect, test } from 'claude-code/testing'
-import { MEASURE, START, classic, ended, planFor, world } from './world'
+import { describe, expect } from 'claude-code/testing'
+import { MEASURE, START, classic, ended, planFor, test, world } from './world'
 
 const context = (text: string) => ({ v: 1, answer: { kind: 'context', texts: [text] } })
 

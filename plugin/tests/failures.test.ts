@@ -1,5 +1,5 @@
-import { describe, expect, test } from 'claude-code/testing'
-import { MEASURE, START, classic, planFor, world } from './world'
+import { describe, expect } from 'claude-code/testing'
+import { MEASURE, START, classic, planFor, test, world } from './world'
 import type { Output, World } from './world'
 
 const GOES_ON = '. The session goes on without it.'

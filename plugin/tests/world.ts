@@ -1,7 +1,14 @@
 // What lies beneath the plugin in a test: a session, its settings, and a program that answers as the test says.
 
 import type { On } from 'claude-code'
-import { mock } from 'claude-code/testing'
+import type { TestBody, TestOptions } from 'claude-code/testing'
+import { mock, test as kitTest } from 'claude-code/testing'
+
+/** A test with time for a busy machine: the kit's five seconds are about its patience, not about the plugin. */
+export function test(name: string, ...rest: [body: TestBody] | [options: TestOptions, body: TestBody]): void {
+  const [options, body] = rest.length === 1 ? [{}, rest[0]] : rest
+  kitTest(name, { timeoutMs: 60_000, ...options }, body)
+}
 
 /** One request as the program read it. */
 export type Request = {

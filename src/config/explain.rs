@@ -142,6 +142,7 @@ pub fn story(loaded: &Loaded, catalog: &Catalog<'_>, asked: &str) -> Result<Stor
     match names.as_slice() {
         ["hooks", id] => {
             let own = loaded.config.hooks.get(*id);
+            about = own.and_then(|row| row.why.clone());
             row = own.map(|row| liveness(loaded, catalog, id, row));
         }
         ["texts", name] | ["texts", name, ..] => {

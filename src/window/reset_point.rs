@@ -10,10 +10,12 @@
 //! With automatic compaction off the point is the window less the output reserve. The reset comes one margin below the
 //! point, the warning one runway below the reset.
 
-use std::fmt::Write as _;
+mod explain;
+mod figures;
 
-use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
+
+pub use figures::{ConfiguredBy, Derivation, Figures, Marks, NoMarks, Notice, Source, Unit};
 
 pub use super::environment::Environment;
 use super::options::{WindowOptions, client_margins};
@@ -27,152 +29,6 @@ pub const SUMMARY_RESERVE: u64 = 13_000;
 pub const SMALLEST_CONFIGURED: u64 = 100_000;
 /// The window whose shares stand for reserves and margins when no window is known, in tokens.
 pub const CLASSIC_WINDOW: u64 = 200_000;
-
-/// What marks are measured in.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Unit {
-    /// `context.tokens`.
-    Tokens,
-    /// `context.percent`, 0 to 100.
-    Percent,
-}
-
-/// The marks of a window, all in the same unit.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub struct Marks {
-    /// What the figures are.
-    pub unit: Unit,
-    /// Where the client compacts by itself.
-    pub point: f64,
-    /// Where our reset is due; above 0 and not above `point`.
-    pub reset_at: f64,
-    /// Where the model is warned; none when the runway leaves no room for it.
-    pub warn_at: Option<f64>,
-}
-
-impl Marks {
-    /// The context's fill in the unit of these marks: `tokens` (or, when that is no number, the share of the window
-    /// that `percent` names), or `percent`. None when the client has no figure yet, as right after a compaction.
-    pub fn fill(&self, usage: &wire::Usage) -> Option<f64> {
-        let percent = not_negative(usage.percent.as_ref());
-        match self.unit {
-            Unit::Percent => percent,
-            Unit::Tokens => not_negative(usage.tokens.as_ref())
-                .or_else(|| Some(percent? / 100.0 * tokens(usage.window.as_ref())? as f64)),
-        }
-    }
-}
-
-/// Which source gave the point.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Source {
-    /// `context.breakdown.autoCompactThreshold`.
-    BreakdownThreshold,
-    /// `context.autoCompactThreshold`.
-    ContextThreshold,
-    /// The window less the reserves.
-    Computed,
-    /// The window less the output reserve: automatic compaction is off.
-    AutoCompactOff,
-    /// A percent of an unknown window.
-    Percent,
-}
-
-impl Source {
-    /// What it is, in words.
-    pub const fn describe(self) -> &'static str {
-        match self {
-            Self::BreakdownThreshold => "the client's threshold (context.breakdown.autoCompactThreshold)",
-            Self::ContextThreshold => "the client's threshold (context.autoCompactThreshold)",
-            Self::Computed => "computed from the window",
-            Self::AutoCompactOff => "computed from the window, automatic compaction being off",
-            Self::Percent => "percent fallback, no window being known",
-        }
-    }
-}
-
-/// Where a configured window was read.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum ConfiguredBy {
-    /// The variable `CLAUDE_CODE_AUTO_COMPACT_WINDOW`.
-    Variable,
-    /// `modelSettings.<model>.autoCompactWindow`.
-    ModelSetting,
-    /// `autoCompactWindow`.
-    Setting,
-}
-
-/// Why there are no marks.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum NoMarks {
-    /// `DISABLE_COMPACT` is set.
-    CompactDisabled,
-    /// The client gave no usage.
-    NoUsage,
-    /// Neither a threshold nor a window nor a percent is known.
-    Unresolvable,
-    /// The margin is not smaller than the point.
-    NoRoom,
-}
-
-/// A line for the person, to be said once.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Notice {
-    /// Names the line, so that it is said once: `margin`, `no_point`, …, with what it is about behind a colon.
-    pub key: String,
-    /// The line.
-    pub text: String,
-}
-
-/// Every figure that the point was made from.
-#[derive(Debug, Clone, Default, PartialEq, Serialize)]
-pub struct Figures {
-    /// `context.window`, in tokens.
-    pub model_window: Option<u64>,
-    /// `context.breakdown.rawMaxTokens`, in tokens.
-    pub raw_max_tokens: Option<u64>,
-    /// The configured window, in tokens, as it counts.
-    pub configured_window: Option<u64>,
-    /// Where the configured window was read.
-    pub configured_by: Option<ConfiguredBy>,
-    /// The smallest of the three, in tokens.
-    pub effective_window: Option<u64>,
-    /// Kept free for a response, in tokens.
-    pub output_reserve: u64,
-    /// The threshold that the client reports, in tokens.
-    pub reported_threshold: Option<u64>,
-    /// Whether the client compacts by itself.
-    pub auto_compact: bool,
-    /// The client's percent variable, where it counts.
-    pub percent_override: Option<f64>,
-    /// The point that the percent variable gives, in tokens.
-    pub percent_point: Option<u64>,
-    /// The margin between point and reset, in tokens.
-    pub reset_margin: u64,
-    /// The runway between warning and reset, in tokens.
-    pub warning_runway: u64,
-}
-
-/// How the marks came about, or why there are none.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Derivation {
-    /// Which source gave the point.
-    pub source: Option<Source>,
-    /// The marks.
-    pub marks: Option<Marks>,
-    /// Why there are none.
-    pub none: Option<NoMarks>,
-    /// What everything was made from.
-    pub figures: Figures,
-    /// The derivation, step by step, one sentence each.
-    pub steps: Vec<String>,
-    /// Lines to say once.
-    pub notices: Vec<Notice>,
-}
 
 /// Derives the marks.
 ///
@@ -301,41 +157,6 @@ impl Derivation {
         self.say_figures();
     }
 
-    fn say_figures(&mut self) {
-        let figures = &self.figures;
-        let mut steps = Vec::new();
-        match (figures.model_window, figures.raw_max_tokens) {
-            (Some(window), Some(raw)) if raw != window => {
-                steps.push(format!(
-                    "the model's window is {window} tokens, the client measures against {raw}"
-                ));
-            }
-            (Some(window), _) => steps.push(format!("the model's window is {window} tokens")),
-            (None, Some(raw)) => steps.push(format!(
-                "no model window is known; the client measures against {raw} tokens"
-            )),
-            (None, None) => steps.push("no model window is known".to_owned()),
-        }
-        if let (Some(window), Some(by)) = (figures.configured_window, figures.configured_by) {
-            let by = match by {
-                ConfiguredBy::Variable => "CLAUDE_CODE_AUTO_COMPACT_WINDOW",
-                ConfiguredBy::ModelSetting => "the model's autoCompactWindow setting",
-                ConfiguredBy::Setting => "the autoCompactWindow setting",
-            };
-            steps.push(format!("{by} configures a window of {window} tokens"));
-        }
-        if let Some(window) = figures.effective_window {
-            steps.push(format!(
-                "the effective window is {window} tokens, {} of them kept free for a response",
-                figures.output_reserve
-            ));
-        }
-        if !figures.auto_compact {
-            steps.push("automatic compaction is off".to_owned());
-        }
-        self.steps.extend(steps);
-    }
-
     /// The point, and its unit. Sets the source that gave it.
     fn find_point(&mut self, usage: &wire::Usage) -> Option<(Unit, f64)> {
         if !self.figures.auto_compact {
@@ -449,34 +270,6 @@ impl Derivation {
             reset_at,
             warn_at,
         });
-    }
-
-    /// The derivation for a person, one step a line, the marks last.
-    pub fn to_text(&self) -> String {
-        let mut text = String::from("window.reset_point\n");
-        let _ = writeln!(text, "  source: {}", self.source.map_or("none", Source::describe));
-        for step in &self.steps {
-            let _ = writeln!(text, "  - {step}");
-        }
-        match self.marks {
-            Some(marks) => {
-                let unit = match marks.unit {
-                    Unit::Tokens => "tokens",
-                    Unit::Percent => "%",
-                };
-                let warn = marks.warn_at.map_or("never".to_owned(), |at| format!("{at} {unit}"));
-                let _ = writeln!(text, "  point: {} {unit}", marks.point);
-                let _ = writeln!(text, "  warn at: {warn}");
-                let _ = writeln!(text, "  reset at: {} {unit}", marks.reset_at);
-            }
-            None => text.push_str("  no automatic reset\n"),
-        }
-        text
-    }
-
-    /// The derivation for programs.
-    pub fn to_json(&self) -> Value {
-        serde_json::to_value(self).unwrap_or(Value::Null)
     }
 }
 

@@ -4,5 +4,9 @@
 #[path = "../support/mod.rs"]
 mod support;
 
+mod spine;
+mod spine_auto;
+mod spine_boot;
+mod spine_handoff;
 mod support_works;
 mod window;

@@ -5,7 +5,7 @@ use std::time::{Duration, SystemTime};
 
 use notesoup::notes::Home;
 
-use crate::support::{PROJECT, SESSION, Store};
+use crate::support::{SESSION, Store};
 
 fn dated(body: &str, updated: &str, more: &str) -> String {
     format!("---\norigin: self\nupdatedAt: 2026-11-{updated}T12:00:00.000+00:00\n{more}---\n\n{body}")
@@ -40,15 +40,18 @@ fn an_empty_root_is_five_empty_shelves_and_stays_absent() {
 #[test]
 fn a_shelf_has_its_map_and_the_three_freshest_live_notes() {
     let store = Store::new();
-    store.put(&format!("{PROJECT}/MAP.md"), dated(&"é".repeat(5000), "01", ""));
+    store.put(
+        &format!("{}/MAP.md", store.project()),
+        dated(&"é".repeat(5000), "01", ""),
+    );
     for day in ["02", "03", "04", "05"] {
         store.put(
-            &format!("{PROJECT}/d/{day}.md"),
+            &format!("{}/d/{day}.md", store.project()),
             dated(&format!("# Day {day}\ntext"), day, ""),
         );
     }
     store.put(
-        &format!("{PROJECT}/gone.md"),
+        &format!("{}/gone.md", store.project()),
         dated("# Gone", "09", "crumpledAt: 2026-11-10T00:00:00.000+00:00\n"),
     );
     let shelves = store.notes().shelves();

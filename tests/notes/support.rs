@@ -1,11 +1,16 @@
 //! A store in a folder of its own.
 
 use std::fs;
+use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdin, Command, Stdio};
+use std::sync::mpsc::{self, Receiver};
+use std::thread;
+use std::time::SystemTime;
 
 use notesoup::notes::{Identity, Notes};
 use notesoup::outcome::{self, MAX_BYTES, Refusal};
-use serde_json::Value;
+use serde_json::{Value, json};
 use tempfile::TempDir;
 
 /// A notes root, a working folder and a state folder that vanish with the test.
@@ -40,6 +45,11 @@ impl Store {
 
     pub fn notes(&self) -> Notes {
         Notes::open(self.identity())
+    }
+
+    /// The folder of the project's notes, below the root.
+    pub fn project(&self) -> String {
+        format!("project/{}", self.notes().homes().project().unwrap().key)
     }
 
     /// The file of a path below the root.
@@ -84,5 +94,125 @@ pub fn refused(notes: &Notes, tool: &str, input: Value) -> Refusal {
 
 /// The folder of the session's notes.
 pub const SESSION: &str = "pi/session/session-1";
-/// The folder of the project's notes.
-pub const PROJECT: &str = "project/work-11111111";
+/// The program at work on a store: tools in, outcomes out, as another process would.
+pub struct Worker {
+    pub child: Child,
+    input: Option<ChildStdin>,
+    output: Receiver<String>,
+}
+
+impl Worker {
+    pub fn start(store: &Store) -> Self {
+        let mut child = store
+            .program(&["notes", "call"])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        // Read all along, so that neither side waits for the other with full pipes.
+        let (lines, output) = mpsc::channel();
+        let stdout = BufReader::new(child.stdout.take().unwrap());
+        thread::spawn(move || {
+            for line in stdout.lines().map_while(Result::ok) {
+                if lines.send(line).is_err() {
+                    break;
+                }
+            }
+        });
+        Self {
+            input: child.stdin.take(),
+            output,
+            child,
+        }
+    }
+
+    /// Hands in a call without waiting; `false` when the process is gone.
+    pub fn send(&mut self, tool: &str, input: &Value) -> bool {
+        let line = json!({ "tool": tool, "input": input });
+        self.input
+            .as_mut()
+            .is_some_and(|stdin| writeln!(stdin, "{line}").is_ok())
+    }
+
+    /// The next outcome; nothing when the process ends before one is written whole.
+    pub fn receive(&mut self) -> Option<Value> {
+        serde_json::from_str(&self.output.recv().ok()?).ok()
+    }
+
+    pub fn call(&mut self, tool: &str, input: &Value) -> Option<Value> {
+        self.send(tool, input).then(|| self.receive())?
+    }
+
+    /// Closes the input and waits for the end.
+    pub fn finish(mut self) {
+        drop(self.input.take());
+        assert!(self.child.wait().unwrap().success());
+    }
+}
+
+impl Store {
+    /// The program on this store, in an environment of its own.
+    pub fn program(&self, args: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_notesoup"));
+        let home = self.temp.path();
+        command
+            .env_clear()
+            .env("HOME", home)
+            .env("XDG_STATE_HOME", home.join("xdg-state"))
+            .current_dir(home.join("work"))
+            .args(["--notes-home".as_ref(), self.root().as_os_str()])
+            .args(args)
+            .args(["--session", "session-1", "--project", "work-11111111"])
+            .args(["--model", "claude-opus-4-1"]);
+        command
+    }
+
+    /// Every file below the root that is none of a note: but for the history and its locks.
+    pub fn litter(&self) -> Vec<PathBuf> {
+        let mut litter = Vec::new();
+        let mut pending = vec![self.root()];
+        while let Some(folder) = pending.pop() {
+            for entry in fs::read_dir(folder).unwrap() {
+                let path = entry.unwrap().path();
+                let in_history = path.starts_with(self.file(".versions"));
+                let name = path.file_name().unwrap().to_str().unwrap();
+                if path.is_dir() {
+                    pending.push(path);
+                } else if !(name.ends_with(".md")
+                    || in_history && name.ends_with(".to")
+                    || path.starts_with(self.file(".versions/.locks")))
+                {
+                    litter.push(path);
+                }
+            }
+        }
+        litter
+    }
+}
+
+/// A plain source of chance that a failure can be repeated with.
+pub struct Chance(pub u64);
+
+impl Chance {
+    pub fn below(&mut self, bound: u64) -> u64 {
+        // SplitMix64.
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        (z ^ (z >> 31)) % bound
+    }
+
+    /// Seeded from outside by `NOTESOUP_TEST_SEED`; else another run, another order.
+    pub fn new() -> Self {
+        let given = std::env::var("NOTESOUP_TEST_SEED")
+            .ok()
+            .and_then(|seed| seed.parse().ok());
+        let seed = given.unwrap_or_else(|| {
+            let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap();
+            now.as_nanos() as u64
+        });
+        println!("NOTESOUP_TEST_SEED={seed}");
+        Self(seed)
+    }
+}

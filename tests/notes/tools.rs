@@ -5,7 +5,7 @@ use std::fs;
 use notesoup::notes::tools;
 use serde_json::{Value, json};
 
-use crate::support::{PROJECT, SESSION, Store, ok, refused};
+use crate::support::{SESSION, Store, ok, refused};
 
 fn list(value: &Value, key: &str) -> Vec<String> {
     let items = value["notes"].as_array().unwrap();
@@ -449,7 +449,7 @@ fn lists_of_many_notes_stay_within_the_bound_and_count_the_rest() {
             "\"Titel\" 日本語 ".repeat(20),
             "needle \\\" \u{1} 🥣".repeat(30)
         );
-        store.put(&format!("{PROJECT}/{}/{n}.md", "lang-".repeat(20)), body);
+        store.put(&format!("{}/{}/{n}.md", store.project(), "lang-".repeat(20)), body);
     }
     let notes = store.notes();
     let listed = ok(&notes, "notes_list", json!({ "limit": 1000 }));

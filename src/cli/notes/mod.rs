@@ -56,6 +56,9 @@ struct Who {
     /// The folder whose project is meant, instead of this one
     #[arg(long, value_name = "DIR", global = true, help_heading = "Whose notes")]
     cwd: Option<PathBuf>,
+    /// The key of the project's home, instead of the one made from the folder's path
+    #[arg(long, value_name = "KEY", global = true, help_heading = "Whose notes")]
+    project: Option<String>,
     /// The model of `@model/`
     #[arg(long, value_name = "NAME", global = true, help_heading = "Whose notes")]
     model: Option<String>,
@@ -132,11 +135,17 @@ pub fn run(args: &NotesArgs, global: &Global) -> ExitCode {
 fn open(who: &Who, global: &Global) -> Result<Notes, Refusal> {
     let world = global.world();
     let cwd = who.cwd.clone().or_else(|| env::current_dir().ok()).unwrap_or_default();
-    let facts = Facts {
-        cwd: Some(cwd.to_string_lossy().into_owned()),
-        ..Facts::default()
+    // Read only when something of it is needed.
+    let options = match (&global.notes_home, &who.project) {
+        (Some(_), Some(_)) => config::NotesOptions::default(),
+        _ => {
+            let facts = Facts {
+                cwd: Some(cwd.to_string_lossy().into_owned()),
+                ..Facts::default()
+            };
+            config::load(&world.sources(&facts), &catalog()).config.notes
+        }
     };
-    let options = config::load(&world.sources(&facts), &catalog()).config.notes;
     let root = world.notes_root(&options, &[]).ok_or_else(|| {
         Refusal::new(
             "io_error",
@@ -149,7 +158,7 @@ fn open(who: &Who, global: &Global) -> Result<Notes, Refusal> {
         cwd,
         agent: who.agent.clone().unwrap_or_default(),
         model: who.model.clone(),
-        project: options.project,
+        project: who.project.clone().or(options.project),
         state_dir: world.state_dir,
     }))
 }

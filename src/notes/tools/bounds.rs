@@ -2,6 +2,7 @@
 
 use schemars::JsonSchema;
 use serde::Serialize;
+use similar::{DiffOp, DiffTag};
 
 use crate::outcome::{MAX_BYTES, TextWindow, WindowError, text_window};
 
@@ -100,6 +101,7 @@ const CONTEXT: usize = 3;
 fn unified(before: &str, after: &str) -> String {
     let old: Vec<&str> = before.split_inclusive('\n').collect();
     let new: Vec<&str> = after.split_inclusive('\n').collect();
+    // Most changes are small: what is alike at both ends is not compared any further.
     let same_start = old.iter().zip(&new).take_while(|(a, b)| a == b).count();
     let rest = old.len().min(new.len()) - same_start;
     let same_end = old
@@ -109,41 +111,72 @@ fn unified(before: &str, after: &str) -> String {
         .take(rest)
         .take_while(|(a, b)| a == b)
         .count();
-    let changed = old.len() + new.len() - 2 * (same_start + same_end);
-    if changed <= MAX_COMPARED_LINES {
-        let diff = similar::TextDiff::from_lines(before, after);
-        return diff
-            .unified_diff()
-            .context_radius(CONTEXT)
-            .missing_newline_hint(false)
-            .to_string();
-    }
-    // One block out, one block in.
-    let (old_end, new_end) = (old.len() - same_end, new.len() - same_end);
     let from = same_start.saturating_sub(CONTEXT);
-    let to = (old.len() - same_end + CONTEXT).min(old.len());
-    let tail = to - old_end;
-    let mut text = format!(
-        "@@ -{},{} +{},{} @@\n",
-        from + 1,
-        to - from,
-        from + 1,
-        new_end + tail - from
-    );
-    let mut push = |sign: char, lines: Option<&[&str]>| {
-        for line in lines.unwrap_or_default() {
-            text.push(sign);
-            text.push_str(line);
-            if !line.ends_with('\n') {
-                text.push('\n');
+    let tail = same_end.min(CONTEXT);
+    let old_part = old.get(from..old.len() - same_end + tail).unwrap_or_default();
+    let new_part = new.get(from..new.len() - same_end + tail).unwrap_or_default();
+    let ops = if old_part.len() + new_part.len() <= MAX_COMPARED_LINES {
+        similar::capture_diff_slices(similar::Algorithm::Myers, old_part, new_part)
+    } else {
+        // One block out, one block in.
+        let lead = same_start - from;
+        let (old_len, new_len) = (old_part.len() - lead - tail, new_part.len() - lead - tail);
+        vec![
+            DiffOp::Equal {
+                old_index: 0,
+                new_index: 0,
+                len: lead,
+            },
+            DiffOp::Replace {
+                old_index: lead,
+                old_len,
+                new_index: lead,
+                new_len,
+            },
+            DiffOp::Equal {
+                old_index: lead + old_len,
+                new_index: lead + new_len,
+                len: tail,
+            },
+        ]
+    };
+    let mut text = String::new();
+    for hunk in similar::group_diff_ops(ops, CONTEXT) {
+        let (Some(first), Some(last)) = (hunk.first(), hunk.last()) else {
+            continue;
+        };
+        let range = |start: usize, end: usize| match end - start {
+            1 => format!("{}", from + start + 1),
+            0 => format!("{},0", from + start),
+            count => format!("{},{count}", from + start + 1),
+        };
+        text.push_str(&format!(
+            "@@ -{} +{} @@\n",
+            range(first.old_range().start, last.old_range().end),
+            range(first.new_range().start, last.new_range().end)
+        ));
+        for op in &hunk {
+            let old_lines = old_part.get(op.old_range()).unwrap_or_default();
+            let new_lines = new_part.get(op.new_range()).unwrap_or_default();
+            if op.tag() == DiffTag::Equal {
+                push_lines(&mut text, ' ', old_lines);
+            } else {
+                push_lines(&mut text, '-', old_lines);
+                push_lines(&mut text, '+', new_lines);
             }
         }
-    };
-    push(' ', old.get(from..same_start));
-    push('-', old.get(same_start..old_end));
-    push('+', new.get(same_start..new_end));
-    push(' ', old.get(old_end..to));
+    }
     text
+}
+
+fn push_lines(text: &mut String, sign: char, lines: &[&str]) {
+    for line in lines {
+        text.push(sign);
+        text.push_str(line);
+        if !line.ends_with('\n') {
+            text.push('\n');
+        }
+    }
 }
 
 /// A home that could not be read for a query; the rest was answered.
@@ -165,5 +198,25 @@ pub fn size(bytes: u64) -> String {
         format!("{}.{} kB", tenths / 10, tenths % 10)
     } else {
         format!("{}.{} MB", tenths / 10_000, tenths / 1000 % 10)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_diff_has_its_context_and_the_lines_numbers() {
+        let before: String = (1..=20).map(|n| format!("{n}\n")).collect();
+        let after = before.replace("5\n6\n", "five\n6\n").replace("18\n", "");
+        let expected =
+            "@@ -2,7 +2,7 @@\n 2\n 3\n 4\n-5\n+five\n 6\n 7\n 8\n@@ -15,6 +15,5 @@\n 15\n 16\n 17\n-18\n 19\n 20\n";
+        assert_eq!(unified(&before, &after), expected);
+        assert_eq!(unified("", "a"), "@@ -0,0 +1 @@\n+a\n");
+        assert_eq!(unified("a\n", ""), "@@ -1 +0,0 @@\n-a\n");
+        let (many, others) = ("x\n".repeat(3000), "y\n".repeat(3000));
+        let block = unified(&format!("1\n{many}2\n"), &format!("1\n{others}2\n"));
+        assert!(block.starts_with("@@ -1,3002 +1,3002 @@\n 1\n-x\n"));
+        assert!(block.ends_with("+y\n 2\n"));
     }
 }

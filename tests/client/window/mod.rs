@@ -143,3 +143,17 @@ both_builds! {
         lab.logs().assert_clean();
     }
 }
+
+mod fresh_window;
+mod headless;
+mod sessions;
+mod trouble;
+
+/// A reply that crosses the reset mark, one for the close-out, and one in the fresh window.
+fn through_a_reset() -> [Reply; 3] {
+    [
+        Reply::text("pondering").tokens(960_000),
+        Reply::text("saved").tokens(961_000),
+        Reply::text("fresh").tokens(30_000),
+    ]
+}

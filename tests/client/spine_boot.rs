@@ -1,0 +1,57 @@
+//! The boot in the real client: in every request exactly once, and the new one.
+
+use crate::spine::{assert_boot, assert_sound, boots};
+use crate::support::{Asker, Lab, both_builds};
+
+both_builds! {
+    /// At the start, after a native `/compact`, `/clear`, `/branch`, and after leaving and `--continue`.
+    fn in_every_window(build) {
+        let lab = Lab::on(build).start();
+        let mut tty = lab.interactive();
+        tty.ask("one");
+        assert_boot(&lab.model.last(), 0);
+        let first = lab.model.last().session().to_owned();
+
+        tty.command("/compact");
+        tty.ask("two");
+        assert_boot(&lab.model.last(), 1);
+
+        tty.command("/clear");
+        tty.ask("three");
+        assert_boot(&lab.model.last(), 0);
+        let second = lab.model.last().session().to_owned();
+        assert_ne!(first, second);
+
+        tty.command("/branch");
+        tty.ask("four");
+        let branch = lab.model.last();
+        assert_ne!(branch.session(), second);
+        let only = boots(&branch);
+        assert!(only.len() == 1 && only[0].contains(branch.session()), "{only:?}\n{}", branch.outline());
+        assert!(branch.has_prompt("three"));
+        tty.leave();
+
+        let mut tty = lab.interactive_continue();
+        tty.ask("five");
+        tty.leave();
+        let last = lab.model.last();
+        assert_eq!(boots(&last), only);
+        assert!(last.has_prompt("three") && last.has_prompt("four"));
+        assert_sound(&lab);
+    }
+
+    /// Headless, over three runs; a subagent gets none.
+    fn headless_and_not_for_subagents(build) {
+        let call = serde_json::json!({"description": "Taste", "prompt": "Taste it.", "subagent_type": "general-purpose"});
+        let lab = Lab::on(build).start();
+        lab.headless("one").success();
+        lab.model.script([crate::support::Reply::tool("Agent", call)]);
+        lab.headless_continue("two").success();
+        lab.headless_continue("three").success();
+        assert_boot(&lab.model.last(), 0);
+        assert_sound(&lab);
+        let agents = lab.model.requests_of(Asker::Subagent);
+        assert!(!agents.is_empty());
+        assert!(agents.iter().all(|request| boots(request).is_empty()));
+    }
+}

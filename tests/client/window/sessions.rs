@@ -1,0 +1,92 @@
+//! What stands after leaving, branching, clearing and rewinding.
+
+use super::{BOOT, WARNING, lab, through_a_reset};
+use crate::support::{Reply, both_builds};
+
+both_builds! {
+    /// After a reset, leaving and `--continue`: the same window id, no second boot, and the boot that was kept is the
+    /// one the model sees.
+    fn a_resumed_conversation_keeps_its_window_and_its_boot(build) {
+        let lab = lab(build).script(through_a_reset()).start();
+        let mut tty = lab.interactive();
+        tty.ask("begin");
+        tty.wait_for_screen("saved");
+        tty.wait_idle();
+        tty.ask("and now");
+        tty.leave();
+        let mut tty = lab.interactive_continue();
+        tty.ask("after the break");
+        tty.leave();
+        let before = lab.model.requests()[2].clone();
+        let after = lab.model.last();
+        after.assert_well_formed();
+        assert_eq!(after.count(BOOT), 1, "{}", lab.model.outline());
+        assert!(before.contains(":1\">") && after.contains(":1\">"));
+        assert!(after.has_prompt("and now") && after.has_prompt("after the break"));
+    }
+
+    /// `/clear`: a new identity with a boot of its own, and the warning can come again.
+    fn a_cleared_conversation_begins_anew(build) {
+        let lab = lab(build)
+            .script([
+                Reply::bash("echo one").tokens(944_000),
+                Reply::text("done").tokens(945_000),
+                Reply::bash("echo two").tokens(944_000),
+                Reply::text("done again").tokens(945_000),
+            ])
+            .start();
+        let mut tty = lab.interactive();
+        tty.ask("begin");
+        tty.command("/clear");
+        tty.ask("once more");
+        tty.leave();
+        let requests = lab.model.requests();
+        let boots: Vec<usize> = requests.iter().map(|request| request.count(BOOT)).collect();
+        let warnings: Vec<usize> = requests.iter().map(|request| request.count(WARNING)).collect();
+        assert_eq!(boots, [1, 1, 1, 1], "{}", lab.model.outline());
+        assert_eq!(warnings, [0, 1, 0, 1], "{}", lab.model.outline());
+    }
+
+    /// `/branch`: a new identity, and the boot of the new one once.
+    fn a_branched_conversation_has_a_boot_of_its_own(build) {
+        let lab = lab(build).script([Reply::text("pondering").tokens(20_000), Reply::text("branched").tokens(20_000)]).start();
+        let mut tty = lab.interactive();
+        tty.ask("begin");
+        let first = lab.transcript().session();
+        tty.command("/branch");
+        tty.ask("go on");
+        tty.leave();
+        let request = lab.model.last();
+        request.assert_well_formed();
+        let ids: Vec<String> = request
+            .texts()
+            .match_indices(BOOT)
+            .map(|(at, _)| request.texts()[at + BOOT.len()..].split('"').next().unwrap().to_owned())
+            .collect();
+        let new: Vec<&String> = ids.iter().filter(|id| !id.contains(&first)).collect();
+        assert_eq!(new.len(), 1, "{ids:?}");
+    }
+
+    /// `/rewind` to before a reset: the window that stands again is the first one.
+    fn a_rewind_to_before_a_reset_brings_the_first_window_back(build) {
+        let lab = lab(build)
+            .script([Reply::text("early").tokens(20_000)])
+            .start();
+        let mut tty = lab.interactive();
+        tty.ask("first words");
+        lab.model.script(through_a_reset());
+        tty.ask("begin");
+        tty.wait_for_screen("saved");
+        tty.wait_idle();
+        tty.ask("and now");
+        lab.model.script([Reply::bash("echo one").tokens(944_000), Reply::text("rewound").tokens(945_000)]);
+        tty.rewind(1);
+        tty.clear_prompt_box();
+        tty.ask("another way");
+        tty.leave();
+        let request = lab.model.last();
+        request.assert_well_formed();
+        assert_eq!(request.count(BOOT), 1, "{}", lab.model.outline());
+        assert_eq!(request.count(WARNING), 1, "{}", lab.model.outline());
+    }
+}
