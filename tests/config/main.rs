@@ -1,6 +1,11 @@
 //! The config: layers, checks, messages, schemas, and the commands that show them.
 
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "helpers of tests fail as tests do")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "helpers of tests fail as tests do"
+)]
 
 mod support;
 
@@ -11,4 +16,5 @@ mod exec;
 mod last_good;
 mod layers;
 mod mutations;
+mod readme;
 mod schemas;
