@@ -11,8 +11,10 @@ mod support;
 
 mod bad_input;
 mod commands;
+mod editor;
 mod exec;
 mod last_good;
 mod layers;
 mod mutations;
+mod readme;
 mod schemas;
