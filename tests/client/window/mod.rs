@@ -146,6 +146,7 @@ both_builds! {
 
 mod fresh_window;
 mod headless;
+mod neighbours;
 mod sessions;
 mod trouble;
 

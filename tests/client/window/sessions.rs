@@ -25,26 +25,35 @@ both_builds! {
         assert!(after.has_prompt("and now") && after.has_prompt("after the break"));
     }
 
-    /// `/clear`: a new identity with a boot of its own, and the warning can come again.
-    fn a_cleared_conversation_begins_anew(build) {
+    /// `/clear`: a new identity with a boot of its own, and the warning can come again. `/resume` of the first one: its
+    /// own boot and its own warning, and neither again.
+    fn a_cleared_conversation_begins_anew_and_the_first_one_is_taken_up_again(build) {
         let lab = lab(build)
             .script([
                 Reply::bash("echo one").tokens(944_000),
                 Reply::text("done").tokens(945_000),
                 Reply::bash("echo two").tokens(944_000),
                 Reply::text("done again").tokens(945_000),
+                Reply::bash("echo three").tokens(946_000),
+                Reply::text("done at last").tokens(947_000),
             ])
             .start();
         let mut tty = lab.interactive();
         tty.ask("begin");
+        let first = lab.transcript().session();
         tty.command("/clear");
         tty.ask("once more");
+        tty.command(&format!("/resume {first}"));
+        tty.ask("back again");
         tty.leave();
         let requests = lab.model.requests();
         let boots: Vec<usize> = requests.iter().map(|request| request.count(BOOT)).collect();
         let warnings: Vec<usize> = requests.iter().map(|request| request.count(WARNING)).collect();
-        assert_eq!(boots, [1, 1, 1, 1], "{}", lab.model.outline());
-        assert_eq!(warnings, [0, 1, 0, 1], "{}", lab.model.outline());
+        assert_eq!(boots, [1; 6], "{}", lab.model.outline());
+        assert_eq!(warnings, [0, 1, 0, 1, 1, 1], "{}", lab.model.outline());
+        let request = lab.model.last();
+        assert!(request.has_prompt("begin") && request.has_prompt("back again"), "{}", request.outline());
+        assert!(request.contains(&format!("{BOOT}claude:{first}:0\">")), "{}", request.outline());
     }
 
     /// `/branch`: a new identity, and the boot of the new one once.

@@ -3,7 +3,32 @@
 use serde_json::json;
 
 use super::{BOOT, CLOSE_OUT, WARNING, lab, through_a_reset};
-use crate::support::{Gate, Reply, both_builds};
+use crate::spine::assert_boot;
+use crate::support::{Gate, Key, PATIENCE, Reply, both_builds};
+
+/// A helper that takes as long over a compaction as the file `slow` stands beside it, and says so by another.
+fn slow_at_compactions() -> String {
+    let program = env!("CARGO_BIN_EXE_notesoup");
+    format!(
+        r#"here=$(dirname "$0")
+request=$(mktemp)
+cat > "$request"
+if [ -e "$here/slow" ] && grep -q '"event":"session.compact"' "$request"; then
+  touch "$here/building"
+  while [ -e "$here/slow" ]; do sleep 0.1; done
+fi
+exec "{program}" "$@" < "$request""#
+    )
+}
+
+#[track_caller]
+fn wait_for_file(path: &std::path::Path) {
+    let end = std::time::Instant::now() + PATIENCE;
+    while !path.exists() {
+        assert!(std::time::Instant::now() < end, "no {} within {PATIENCE:?}", path.display());
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    }
+}
 
 both_builds! {
     /// A prompt typed ahead while a reset is due is answered once; the reset stays owed and comes after it, without a
@@ -34,6 +59,39 @@ both_builds! {
         assert!(!fresh.contains("pondering"), "{}", lab.model.outline());
         assert!(requests.iter().all(|request| request.count(CLOSE_OUT) <= 1));
         assert_eq!(fresh.count(BOOT), 1);
+    }
+
+    /// Escape while the reset is being built: nothing changed, no summary in its place, and the next turn tries again.
+    fn escape_while_the_reset_is_built_changes_nothing(build) {
+        let lab = lab(build)
+            .helper_script(&slow_at_compactions())
+            .script([
+                Reply::text("pondering").tokens(960_000),
+                Reply::text("saved").tokens(961_000),
+                Reply::text("still here").tokens(962_000),
+                Reply::text("fresh").tokens(30_000),
+            ])
+            .start();
+        let slow = lab.root().join("slow");
+        std::fs::write(&slow, "").unwrap();
+        let mut tty = lab.interactive();
+        tty.type_line("begin");
+        wait_for_file(&lab.root().join("building"));
+        tty.press(Key::Escape);
+        tty.wait_idle();
+        std::fs::remove_file(&slow).unwrap();
+        tty.clear_prompt_box();
+        tty.ask("again");
+        tty.ask("and now");
+        tty.leave();
+        let requests = lab.model.requests();
+        assert_eq!(requests.len(), 4, "{}", lab.model.outline());
+        assert_boot(&requests[2], 0);
+        assert!(requests[2].contains("pondering"), "the window was intact: {}", requests[2].outline());
+        assert_eq!(requests[2].count(CLOSE_OUT), 1);
+        assert_boot(&requests[3], 1);
+        assert!(!requests[3].contains("pondering"), "{}", requests[3].outline());
+        assert_eq!(lab.model.requests_of(crate::support::Asker::Summary).len(), 0);
     }
 
     /// The notes cannot be read at the moment of a reset: it is vetoed, the window is intact, and the next turn tries
