@@ -371,9 +371,6 @@ impl Tty {
 
 impl Drop for Tty {
     fn drop(&mut self) {
-        // It may have ended by itself.
-        let _ = self.child.kill();
-        let _ = self.child.wait();
         if thread::panicking() {
             let drawing = self.screenshot("failure");
             eprintln!(
@@ -382,6 +379,9 @@ impl Drop for Tty {
                 self.screen_text()
             );
         }
+        // Not before: it clears the screen when it goes. It may have ended by itself.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
     }
 }
 

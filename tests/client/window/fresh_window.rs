@@ -19,6 +19,7 @@ both_builds! {
         lab.model.wait_for_requests(1);
         tty.type_line("/fresh-window");
         tty.wait_for_screen("a fresh window follows this turn");
+        tty.screenshot("asked");
         gate.release();
         tty.wait_for_screen("saved");
         tty.wait_idle();
@@ -77,6 +78,7 @@ both_builds! {
         tty.wait_for_screen("close-out interrupted");
         gate.release();
         tty.wait_idle();
+        tty.screenshot("dropped");
         tty.clear_prompt_box();
         tty.ask("and now");
         tty.leave();

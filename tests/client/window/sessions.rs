@@ -1,6 +1,7 @@
 //! What stands after leaving, branching, clearing and rewinding.
 
 use super::{BOOT, WARNING, lab, through_a_reset};
+use crate::spine::assert_boot;
 use crate::support::{Reply, both_builds};
 
 both_builds! {
@@ -56,9 +57,16 @@ both_builds! {
         assert!(request.contains(&format!("{BOOT}claude:{first}:0\">")), "{}", request.outline());
     }
 
-    /// `/branch`: a new identity, and the boot of the new one once.
+    /// `/branch` of a window that was warned: a new identity with its own boot, once, and one warning.
     fn a_branched_conversation_has_a_boot_of_its_own(build) {
-        let lab = lab(build).script([Reply::text("pondering").tokens(20_000), Reply::text("branched").tokens(20_000)]).start();
+        let lab = lab(build)
+            .script([
+                Reply::bash("echo one").tokens(944_000),
+                Reply::text("done").tokens(945_000),
+                Reply::bash("echo two").tokens(945_000),
+                Reply::text("branched").tokens(946_000),
+            ])
+            .start();
         let mut tty = lab.interactive();
         tty.ask("begin");
         let first = lab.transcript().session();
@@ -66,14 +74,10 @@ both_builds! {
         tty.ask("go on");
         tty.leave();
         let request = lab.model.last();
+        assert_ne!(request.session(), first);
         request.assert_well_formed();
-        let ids: Vec<String> = request
-            .texts()
-            .match_indices(BOOT)
-            .map(|(at, _)| request.texts()[at + BOOT.len()..].split('"').next().unwrap().to_owned())
-            .collect();
-        let new: Vec<&String> = ids.iter().filter(|id| !id.contains(&first)).collect();
-        assert_eq!(new.len(), 1, "{ids:?}");
+        assert_boot(&request, 0);
+        assert_eq!(request.count(WARNING), 1, "{}", request.outline());
     }
 
     /// `/rewind` to before a reset: the window that stands again is the first one.
