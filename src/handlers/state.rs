@@ -18,6 +18,9 @@ pub struct SessionState {
     /// Agents that ran in the background when a turn last ended, by description.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub agents: Vec<String>,
+    /// What stands in the transcript was read for the event at hand.
+    #[serde(skip)]
+    pub is_reconciled: bool,
 }
 
 impl SessionState {
