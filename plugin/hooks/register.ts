@@ -79,8 +79,9 @@ export const register: Register = (on, options) => {
     await bind($, e)
     // A new session has no plan yet; one that is resumed may have one from before.
     if (e.source === 'resume') await change($, e.session_id, session => ({ ...session, isPlanStale: true }))
+    const agentId = e.agent_id ?? (e.source === 'compact' ? await compactedAgent($, e.session_id) : undefined)
     if (result.preventContinuation === true) return result
-    const told = await ask($, { options, event: 'classic.SessionStart', e, sessionId: e.session_id, agentId: e.agent_id, origin: originOf(next.origin), signal: next.signal, depth: 0 })
+    const told = await ask($, { options, event: 'classic.SessionStart', e, sessionId: e.session_id, agentId, origin: originOf(next.origin), signal: next.signal, depth: 0 })
     return told.answer?.kind === 'context' ? { ...result, additionalContext: [...(result.additionalContext ?? []), ...told.answer.texts] } : result
   }).catch(($, e, next) => next(e))
 
@@ -150,7 +151,7 @@ export const register: Register = (on, options) => {
     if (isAborted === true || next.signal.aborted) return { skip: INTERRUPTED }
     if (answer?.kind === 'skip') return { skip: answer.reason }
     if (answer?.kind === 'next' && answer.instructions !== undefined) return next({ ...e, instructions: answer.instructions })
-    if (answer?.kind !== 'messages') return next(e)
+    if (answer?.kind !== 'messages') return e.agentId === undefined ? next(e) : compactAgent($, e.agentId, () => next(e))
     const rebuilt = rebuild(e.messages, answer)
     if (rebuilt.line === undefined) return rebuilt.value
     $.ui.log(`${rebuilt.line}. The compaction goes on without it.`)
@@ -514,6 +515,30 @@ async function say($: EngineInterface, id: string, line: string): Promise<void> 
     return withSaid(session, line)
   })
   if (isNew) $.ui.log(line)
+}
+
+/** Runs a subagent's own compaction, and remembers whose it is until it stands: older builds do not say so then. */
+async function compactAgent<T extends { readonly skip?: string }>($: EngineInterface, agentId: string, run: () => Promise<T>): Promise<T> {
+  const id = await $.session.id()
+  await change($, id, session => ({ ...session, compactingAgent: agentId }))
+  let isOver = true
+  try {
+    const result = await run()
+    isOver = result.skip !== undefined
+    return result
+  } finally {
+    if (isOver) await change($, id, session => ({ ...session, compactingAgent: null }))
+  }
+}
+
+/** The subagent whose compaction stands now, where it is not the main conversation's. */
+async function compactedAgent($: EngineInterface, id: string): Promise<string | undefined> {
+  let agentId: string | null = null
+  await change($, id, session => {
+    agentId = session.compactingAgent
+    return agentId === null ? session : { ...session, compactingAgent: null }
+  })
+  return agentId ?? undefined
 }
 
 /** Binds the session's transcript, as every `classic.*` event names it. */

@@ -175,7 +175,8 @@ pub fn watch(state: &State, ctx: &Ctx<'_>) -> wire::Watch {
             warn_at: Some(0.0),
             reset_at: Some(0.0),
             percent,
-            pending,
+            // An interruption before the first figure may take the boot along.
+            pending: pending || window.made_in_turn,
         };
     }
     if rules::born_full(state, ctx).is_some() {

@@ -13,7 +13,7 @@ const AUTO_ONLY: &str = "
 [hooks.close-out]
 enabled = false
 [hooks.reset-after-turn]
-enabled = false
+when = { reason = "aborted" }
 [hooks.reset-at-measure]
 enabled = false
 ";
@@ -121,9 +121,11 @@ both_builds! {
     fn shaped_summary_under_compact_shaper(build) {
         let lab = Lab::on(build)
             .hooks_toml("profile = \"compact-shaper\"\n")
-            .script([Reply::text("full").tokens(FULL), Reply::text("fresh")])
+            .script([Reply::text("one"), Reply::text("two"), Reply::text("full").tokens(FULL), Reply::text("fresh")])
             .start();
         let mut session = lab.stream(&[]);
+        session.ask("begin");
+        session.ask("stir");
         session.ask("fill the pot");
         session.ask("go on");
         session.finish();

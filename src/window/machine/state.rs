@@ -116,6 +116,10 @@ pub struct Window {
     /// True: a reset of ours made it, and no figure of it is known yet.
     #[serde(default)]
     pub awaits_first_fill: bool,
+    /// True: it was made while a turn ran, so that its boot stands behind the turn's prompt and goes when that is taken
+    /// back.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub made_in_turn: bool,
     /// Its first figure, when a reset of ours made it, in the marks' unit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub first_fill: Option<f64>,
@@ -134,6 +138,7 @@ impl Window {
             closed_out: false,
             paragraph: None,
             awaits_first_fill: false,
+            made_in_turn: false,
             first_fill: None,
             said: BTreeSet::new(),
         }

@@ -127,6 +127,9 @@ fn stop_at_the_mark(state: &mut State, ctx: &Ctx<'_>, out: &mut Vec<Output>) {
 /// `turn.complete` of the main conversation.
 pub(super) fn turn_completed(state: &mut State, ctx: &Ctx<'_>, id: Option<&str>, end: TurnEnd, out: &mut Vec<Output>) {
     state.settled_ahead = false;
+    if end == TurnEnd::Aborted && ctx.fill.is_none() {
+        boot_went_with_the_prompt(state);
+    }
     if !drop_stale_flight(state, id) {
         return;
     }
@@ -138,6 +141,17 @@ pub(super) fn turn_completed(state: &mut State, ctx: &Ctx<'_>, id: Option<&str>,
         (None, _) => {}
         (Some(pending), TurnEnd::Answer) => answered(state, ctx, id, &pending, out),
         (Some(pending), end) => broken_off(state, id, &pending, end, out),
+    }
+}
+
+/// The client takes a prompt back that was interrupted before any response, and with it all that stands behind it: the
+/// boot of a window that this prompt's compaction made, too.
+fn boot_went_with_the_prompt(state: &mut State) {
+    if let Some(window) = state.window.as_mut()
+        && window.made_in_turn
+        && window.awaits_first_fill
+    {
+        window.boot_missing = true;
     }
 }
 
