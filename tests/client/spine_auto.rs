@@ -13,7 +13,7 @@ const AUTO_ONLY: &str = "
 [hooks.close-out]
 enabled = false
 [hooks.reset-after-turn]
-when = { reason = "aborted" }
+when = { reason = 'aborted' }
 [hooks.reset-at-measure]
 enabled = false
 ";
