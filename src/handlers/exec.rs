@@ -82,7 +82,10 @@ fn check_options(given: &Map<String, Value>) -> Result<(), String> {
         return Err("`argv` has a NUL character; take it out".to_owned());
     }
     if !(10..=MAX_TIMEOUT_MS).contains(&options.timeout_ms) {
-        return Err(format!("`timeout_ms` is {}; give 10 to {MAX_TIMEOUT_MS}", options.timeout_ms));
+        return Err(format!(
+            "`timeout_ms` is {}; give 10 to {MAX_TIMEOUT_MS}",
+            options.timeout_ms
+        ));
     }
     if !(1..=MAX_OUTPUT_BYTES).contains(&options.max_output_bytes) {
         return Err(format!(
@@ -162,7 +165,9 @@ fn answer(call: &mut Call<'_>, program: &str, stdout: &[u8]) -> Result<Option<An
     for effect in reply.effects {
         // The window's own steps hang on what the other effects do.
         let Effect::Log { text } = effect else {
-            return Err(Failure(format!("`{program}` asks for an effect; `log` is the only one that it may")));
+            return Err(Failure(format!(
+                "`{program}` asks for an effect; `log` is the only one that it may"
+            )));
         };
         call.say(text);
     }
@@ -174,7 +179,10 @@ const fn fits(event: Event, answer: &Answer) -> bool {
         Answer::Next { .. } | Answer::Skip { .. } | Answer::Messages { .. } => matches!(event, Event::SessionCompact),
         Answer::Context { .. } => matches!(
             event,
-            Event::ClassicSessionStart | Event::ClassicUserPromptSubmit | Event::ClassicPostToolBatch | Event::ClassicStop
+            Event::ClassicSessionStart
+                | Event::ClassicUserPromptSubmit
+                | Event::ClassicPostToolBatch
+                | Event::ClassicStop
         ),
         Answer::Blocks { .. } => matches!(event, Event::PromptContext),
         Answer::Lines { .. } => matches!(event, Event::CommandRun),
@@ -194,7 +202,9 @@ fn command(options: &Options, call: &Call<'_>) -> Result<Command, Failure> {
     }
     let program = match (program.strip_prefix("~/"), paths::home()) {
         (Some(_), _) if of_project.iter().any(|name| name == "HOME") => {
-            return Err(Failure("`~` is not known, since this project's settings set HOME; give an absolute path".to_owned()));
+            return Err(Failure(
+                "`~` is not known, since this project's settings set HOME; give an absolute path".to_owned(),
+            ));
         }
         (Some(rest), Some(home)) => home.join(rest),
         _ => PathBuf::from(program),
@@ -202,7 +212,10 @@ fn command(options: &Options, call: &Call<'_>) -> Result<Command, Failure> {
     let mut command = Command::new(program);
     command.args(arguments);
     // What a cloned repository puts into the environment is not for the person's programs.
-    for name in of_project.iter().filter(|name| !name.is_empty() && !name.contains(['=', '\0'])) {
+    for name in of_project
+        .iter()
+        .filter(|name| !name.is_empty() && !name.contains(['=', '\0']))
+    {
         command.env_remove(name);
     }
     if let Some(cwd) = call.facts.cwd.as_deref().map(Path::new).filter(|cwd| cwd.is_dir()) {
@@ -373,7 +386,11 @@ mod tests {
     #[test]
     fn only_a_path_that_cannot_be_the_projects_names_a_program() {
         let check = |options: Value| check_options(options.as_object().unwrap());
-        for good in [json!({ "argv": ["true"] }), json!({ "argv": ["/bin/true", "./x"] }), json!({ "argv": ["~/x"], "timeout_ms": 10 })] {
+        for good in [
+            json!({ "argv": ["true"] }),
+            json!({ "argv": ["/bin/true", "./x"] }),
+            json!({ "argv": ["~/x"], "timeout_ms": 10 }),
+        ] {
             assert_eq!(check(good), Ok(()));
         }
         for bad in [
