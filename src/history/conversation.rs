@@ -76,20 +76,22 @@ impl Conversation {
     pub fn open(path: &Path, head: Head<'_>, state_dir: Option<&Path>, wait: Duration) -> Result<Self, HistoryError> {
         let until = Instant::now() + wait;
         let mut transcript = Transcript::read(path)?;
-        let head = loop {
-            match transcript.head(head) {
-                Err(HistoryError::HeadNotOnDisk { .. }) if Instant::now() < until => {
-                    sleep(STEP.min(until.saturating_duration_since(Instant::now())));
-                    transcript.read_on()?;
-                }
-                other => break other?,
+        let (head, branch) = loop {
+            let found = transcript
+                .head(head)
+                .and_then(|head| Ok((head, transcript.branch_at(head)?)));
+            let late = match &found {
+                Err(HistoryError::HeadNotOnDisk { .. }) => true,
+                // Rows may come in another order than they were made.
+                Err(HistoryError::MissingAncestor { .. }) => transcript.is_being_written(),
+                _ => false,
+            };
+            if !late || Instant::now() >= until {
+                break found?;
             }
+            sleep(STEP.min(until.saturating_duration_since(Instant::now())));
+            transcript.read_on()?;
         };
-        Self::of(transcript, head, state_dir)
-    }
-
-    fn of(transcript: Transcript, head: RowId, state_dir: Option<&Path>) -> Result<Self, HistoryError> {
-        let branch = transcript.branch_at(head)?;
         let cuts = state_dir
             .map(|dir| record::read(dir, transcript.path()))
             .unwrap_or_default();
