@@ -1,11 +1,14 @@
 //! `prune`: `/compact prune` cuts long tool outputs and keeps every message word for word. Anything that is not a prune
 //! is left to the next row.
 
+use std::path::Path;
+
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::{Call, Failure, Handler, no_options, prune_preview, registers_nothing, steps};
-use crate::prune::{Asked, Entry, PruneInput, PruneOutcome, asked, cut_line, run as cut};
+use crate::history::record::{self, Cut};
+use crate::prune::{Asked, Entry, PruneInput, PruneOutcome, Seqs, asked, cut_line, run as cut};
 use crate::wire::{Answer, Event};
 
 /// The row's handler.
@@ -49,18 +52,31 @@ fn run(call: &mut Call<'_>) -> Result<Option<Answer>, Failure> {
     let entries: Vec<Entry<'_>> = messages
         .map_or(Ok(Vec::new()), |messages| serde_json::from_str(messages.get()))
         .map_err(|error| Failure(format!("the conversation has an unexpected shape: {error}")))?;
+    let transcript = steps::transcript_path(call.facts);
+    let seqs = Seqs::new(transcript.map(Path::to_path_buf));
     let outcome = cut(&PruneInput {
         entries: &entries,
-        transcript: steps::transcript_path(call.facts),
+        transcript,
         options: &call.config.prune,
         cwd: call.facts.cwd.as_deref(),
         tokens: steps::tokens(call.facts),
         target,
-        seq: &|_| None,
+        seq: &|id| seqs.of(id),
     });
     match outcome {
         PruneOutcome::Skip { reason, .. } => Ok(Some(Answer::Skip { reason })),
-        PruneOutcome::Answer { messages, report, .. } => {
+        PruneOutcome::Answer {
+            messages,
+            report,
+            record: handed_back,
+        } => {
+            if let (Some(state_dir), Some(transcript)) = (&call.world.state_dir, transcript) {
+                let cut = Cut { messages: handed_back };
+                // History does without: it then tells copies by ids and words.
+                if let Err(error) = record::write(state_dir, transcript, &cut) {
+                    tracing::warn!(%error, "a cut without a record");
+                }
+            }
             call.say(cut_line(&report));
             Ok(Some(Answer::Messages {
                 messages,

@@ -4,7 +4,7 @@
 use serde::Deserialize;
 
 use super::{Call, Failure, Handler, Registrations, no_options, steps};
-use crate::prune::{self, PreviewInput};
+use crate::prune::{self, PreviewInput, Seqs};
 use crate::wire::{Answer, CommandSpec, Event};
 
 /// The row's handler.
@@ -53,6 +53,7 @@ pub(super) fn lines_of(call: &Call<'_>) -> Result<Vec<String>, Failure> {
         ]);
     };
     let command: Command = call.input().unwrap_or_default();
+    let seqs = Seqs::new(Some(transcript.to_path_buf()));
     let report = prune::preview(&PreviewInput {
         transcript,
         head: None,
@@ -60,7 +61,7 @@ pub(super) fn lines_of(call: &Call<'_>) -> Result<Vec<String>, Failure> {
         cwd: call.facts.cwd.as_deref(),
         tokens: steps::tokens(call.facts),
         target: None,
-        seq: &|_| None,
+        seq: &|id| seqs.of(id),
     });
     Ok(match report {
         Ok(report) => prune::lines(&report, command.presentation.columns.unwrap_or(COLUMNS)),
