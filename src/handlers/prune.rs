@@ -7,7 +7,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::{Call, Failure, Handler, no_options, prune_preview, registers_nothing, steps};
-use crate::history::record::{self, Cut};
+use crate::history::record::{self, Cut, HandedBack};
 use crate::prune::{Asked, Entry, PruneInput, PruneOutcome, Seqs, asked, cut_line, run as cut};
 use crate::wire::{Answer, Event};
 
@@ -52,31 +52,24 @@ fn run(call: &mut Call<'_>) -> Result<Option<Answer>, Failure> {
     let entries: Vec<Entry<'_>> = messages
         .map_or(Ok(Vec::new()), |messages| serde_json::from_str(messages.get()))
         .map_err(|error| Failure(format!("the conversation has an unexpected shape: {error}")))?;
-    let transcript = steps::transcript_path(call.facts);
-    let seqs = Seqs::new(transcript.map(Path::to_path_buf));
+    let addresses = addresses(call);
     let outcome = cut(&PruneInput {
         entries: &entries,
-        transcript,
+        transcript: steps::transcript_path(call.facts),
         options: &call.config.prune,
         cwd: call.facts.cwd.as_deref(),
         tokens: steps::tokens(call.facts),
         target,
-        seq: &|id| seqs.of(id),
+        seq: &|id| addresses.of(id),
     });
     match outcome {
         PruneOutcome::Skip { reason, .. } => Ok(Some(Answer::Skip { reason })),
         PruneOutcome::Answer {
             messages,
             report,
-            record: handed_back,
+            record,
         } => {
-            if let (Some(state_dir), Some(transcript)) = (&call.world.state_dir, transcript) {
-                let cut = Cut { messages: handed_back };
-                // History does without: it then tells copies by ids and words.
-                if let Err(error) = record::write(state_dir, transcript, &cut) {
-                    tracing::warn!(%error, "a cut without a record");
-                }
-            }
+            keep_record(call, record);
             call.say(cut_line(&report));
             Ok(Some(Answer::Messages {
                 messages,
@@ -84,5 +77,21 @@ fn run(call: &mut Call<'_>) -> Result<Option<Answer>, Failure> {
                 tokens_after: Some(report.tokens_after),
             }))
         }
+    }
+}
+
+/// The addresses that the notes of the cuts name, read when the first is asked for.
+pub(super) fn addresses(call: &Call<'_>) -> Seqs {
+    Seqs::new(steps::transcript_path(call.facts).map(Path::to_path_buf))
+}
+
+/// Records which rows were handed back, so that history shows each event once though the client writes them again.
+/// Without the record history tells the copies by their content, so that a failure costs no more than time.
+pub(super) fn keep_record(call: &Call<'_>, messages: Vec<HandedBack>) {
+    let (Some(state_dir), Some(path)) = (&call.world.state_dir, steps::transcript_path(call.facts)) else {
+        return;
+    };
+    if let Err(error) = record::write(state_dir, path, &Cut { messages }) {
+        tracing::warn!(%error, "the cut was not recorded");
     }
 }

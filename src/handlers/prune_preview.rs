@@ -4,7 +4,7 @@
 use serde::Deserialize;
 
 use super::{Call, Failure, Handler, Registrations, no_options, steps};
-use crate::prune::{self, PreviewInput, Seqs};
+use crate::prune::{self, PreviewInput};
 use crate::wire::{Answer, CommandSpec, Event};
 
 /// The row's handler.
@@ -53,7 +53,7 @@ pub(super) fn lines_of(call: &Call<'_>) -> Result<Vec<String>, Failure> {
         ]);
     };
     let command: Command = call.input().unwrap_or_default();
-    let seqs = Seqs::new(Some(transcript.to_path_buf()));
+    let addresses = super::prune::addresses(call);
     let report = prune::preview(&PreviewInput {
         transcript,
         head: None,
@@ -61,7 +61,7 @@ pub(super) fn lines_of(call: &Call<'_>) -> Result<Vec<String>, Failure> {
         cwd: call.facts.cwd.as_deref(),
         tokens: steps::tokens(call.facts),
         target: None,
-        seq: &|id| seqs.of(id),
+        seq: &|id| addresses.of(id),
     });
     Ok(match report {
         Ok(report) => prune::lines(&report, command.presentation.columns.unwrap_or(COLUMNS)),

@@ -8,15 +8,16 @@ use super::plan::{Change, Plan};
 use super::protect;
 use super::rows::Branch;
 use super::thread::{Message, Thread, Words};
-use crate::history::record::HandedBack;
 use crate::wire::{MessageSpec, ResultSpec, TextSpec, ToolUseSpec};
+
+pub use crate::history::record::HandedBack;
 
 /// The rebuilt conversation.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct HandBack {
     /// For the client.
     pub messages: Vec<MessageSpec>,
-    /// Which rows each message stands for, so that history can resolve the copies.
+    /// For history, one for each message.
     pub record: Vec<HandedBack>,
 }
 
