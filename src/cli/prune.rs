@@ -14,7 +14,7 @@ use super::notes::table::{Column, Kind, fit, render, width};
 use crate::config;
 use crate::handlers::catalog;
 use crate::prune::{
-    PreviewInput, Reason, Report, Verdict, html_page, lines, parse_tokens, preview_with_picture, short,
+    PreviewInput, Reason, Report, Seqs, Verdict, html_page, lines, parse_tokens, preview_with_picture, short,
 };
 use crate::wire::Facts;
 
@@ -61,6 +61,7 @@ pub fn run(args: &PruneArgs, global: &Global) -> ExitCode {
         ..Facts::default()
     };
     let config = config::load(&global.world().sources(&facts), &catalog()).config;
+    let seqs = Seqs::new(Some(args.preview.clone()));
     let looked = preview_with_picture(&PreviewInput {
         transcript: &args.preview,
         head: args.head.as_deref(),
@@ -69,7 +70,7 @@ pub fn run(args: &PruneArgs, global: &Global) -> ExitCode {
         cwd: None,
         tokens: None,
         target: args.to,
-        seq: &|_| None,
+        seq: &|id| seqs.of(id),
     });
     let (mut report, picture) = match looked {
         Ok(looked) => looked,

@@ -52,7 +52,7 @@ fn run(call: &mut Call<'_>) -> Result<Option<Answer>, Failure> {
         cwd: call.facts.cwd.as_deref(),
         tokens: steps::tokens(call.facts),
         target: None,
-        seq: &|id| addresses.as_ref()?.seq_of_call(id),
+        seq: &|id| addresses.of(id),
     });
     let PruneOutcome::Answer {
         messages,

@@ -1,13 +1,14 @@
 //! `prune`: `/compact prune` cuts long tool outputs and keeps every message word for word. Anything that is not a prune
 //! is left to the next row.
 
+use std::path::Path;
+
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::{Call, Failure, Handler, no_options, prune_preview, registers_nothing, steps};
-use crate::history::Transcript;
 use crate::history::record::{self, Cut, HandedBack};
-use crate::prune::{Asked, Entry, PruneInput, PruneOutcome, asked, cut_line, run as cut};
+use crate::prune::{Asked, Entry, PruneInput, PruneOutcome, Seqs, asked, cut_line, run as cut};
 use crate::wire::{Answer, Event};
 
 /// The row's handler.
@@ -59,7 +60,7 @@ fn run(call: &mut Call<'_>) -> Result<Option<Answer>, Failure> {
         cwd: call.facts.cwd.as_deref(),
         tokens: steps::tokens(call.facts),
         target,
-        seq: &|id| addresses.as_ref()?.seq_of_call(id),
+        seq: &|id| addresses.of(id),
     });
     match outcome {
         PruneOutcome::Skip { reason, .. } => Ok(Some(Answer::Skip { reason })),
@@ -79,9 +80,9 @@ fn run(call: &mut Call<'_>) -> Result<Option<Answer>, Failure> {
     }
 }
 
-/// The transcript, for the addresses that the notes of the cuts name; a cut without them names the call alone.
-pub(super) fn addresses(call: &Call<'_>) -> Option<Transcript> {
-    Transcript::read(steps::transcript_path(call.facts)?).ok()
+/// The addresses that the notes of the cuts name, read when the first is asked for.
+pub(super) fn addresses(call: &Call<'_>) -> Seqs {
+    Seqs::new(steps::transcript_path(call.facts).map(Path::to_path_buf))
 }
 
 /// Records which rows were handed back, so that history shows each event once though the client writes them again.

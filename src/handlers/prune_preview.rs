@@ -61,7 +61,7 @@ pub(super) fn lines_of(call: &Call<'_>) -> Result<Vec<String>, Failure> {
         cwd: call.facts.cwd.as_deref(),
         tokens: steps::tokens(call.facts),
         target: None,
-        seq: &|id| addresses.as_ref()?.seq_of_call(id),
+        seq: &|id| addresses.of(id),
     });
     Ok(match report {
         Ok(report) => prune::lines(&report, command.presentation.columns.unwrap_or(COLUMNS)),

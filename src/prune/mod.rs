@@ -20,6 +20,7 @@ mod preview;
 mod protect;
 mod report;
 mod rows;
+mod seqs;
 mod shell;
 mod supersede;
 mod text;
@@ -34,7 +35,7 @@ pub use budget::limit;
 pub use cut::is_cut;
 pub use estimate::Calibration;
 pub use event::{CompactEvent, Entry, Role, ToolResult, ToolUse};
-pub use handback::{HandBack, HandedBack};
+pub use handback::HandBack;
 pub use html::page as html_page;
 pub use options::{Keep, PruneOptions, SLACK_CHARS, ToolOptions};
 pub use picture::{Fate, Picture, Room};
@@ -45,12 +46,14 @@ pub use report::{
     CutFigures, Kept, Material, ProtectedFigures, Report, Share, Target, ToolFigures, Verdict, message_chars,
 };
 pub use rows::{Branch, Insert, InsertKind, Media, Provenance, Row, RowFacts, UsagePoint, frame};
+pub use seqs::Seqs;
 pub use supersede::Stale;
 pub use text::Text;
 pub use thread::{Call, LeftOut, Message, OPENING, Restored, Thread, Words};
 pub use transcript::{Head, ReadRows, Rows, RowsError};
 pub use words::{Asked, asked, tokens as parse_tokens};
 
+use crate::history::record::HandedBack;
 use crate::wire::MessageSpec;
 
 /// How long a cut waits for the newest row to be written.

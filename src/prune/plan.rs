@@ -217,6 +217,9 @@ impl<'a> Judge<'a> {
             item.reason = Reason::AlreadyCut;
             return item;
         }
+        if before <= self.keep().threshold() {
+            return item;
+        }
         let stale = self.stale(later);
         let note = Note {
             stale: stale.map(Stale::words),
@@ -305,6 +308,10 @@ impl<'a> Judge<'a> {
                 seen.already = true;
                 continue;
             }
+            let total = text.chars().count();
+            if total <= self.keep().threshold() {
+                continue;
+            }
             let when = if *name == "old_string" {
                 "the file had this before the edit"
             } else {
@@ -315,7 +322,7 @@ impl<'a> Judge<'a> {
                 stale: Some(when),
                 ..self.note()
             };
-            if let Some(cut) = cut::cut(text, text.chars().count(), self.keep(), &note) {
+            if let Some(cut) = cut::cut(text, total, self.keep(), &note) {
                 *text = cut.text;
                 seen.cut = true;
             }

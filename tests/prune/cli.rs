@@ -46,7 +46,7 @@ fn it_prints_the_report_and_writes_nothing() {
         "{printed}"
     );
     assert!(
-        printed.contains("-11.3k Bash make <all> & \"more\" [toolu_1]"),
+        printed.contains("-11.3k Bash make <all> & \"more\" [seq 3]"),
         "{printed}"
     );
     assert!(printed.contains("--head UUID names another"), "{printed}");

@@ -11,4 +11,5 @@ mod properties;
 mod report;
 mod rows;
 mod shapes;
+mod taken_back;
 mod talk;

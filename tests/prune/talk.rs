@@ -45,6 +45,13 @@ impl Talk {
         uuid
     }
 
+    /// Further rows hang behind the row with this uuid.
+    pub fn go_on_from(&mut self, uuid: Value) {
+        self.parent = uuid.as_str().map(str::to_owned);
+        self.response += 1_000;
+        self.count += 1_000;
+    }
+
     fn entry(&mut self, handle: &str, mut entry: Value) {
         entry["handle"] = json!(handle);
         self.entries.push(entry);
@@ -210,10 +217,15 @@ impl Talk {
 
     /// Six messages of talk, so that what came before is not pinned.
     pub fn ending(&mut self) -> &mut Self {
+        self.ending_in("")
+    }
+
+    /// As [`Self::ending`], in other words.
+    pub fn ending_in(&mut self, word: &str) -> &mut Self {
         for round in 0..3 {
             self.respond()
-                .says(&format!("reply {round}"))
-                .prompt(&format!("and then {round}"));
+                .says(&format!("{word}reply {round}"))
+                .prompt(&format!("{word}and then {round}"));
         }
         self
     }
