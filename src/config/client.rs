@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use figment::value::{Dict, Value};
 use schemars::JsonSchema;
 
+use super::check::shape::{part, schema};
 use super::document::value_of_text;
 use super::key;
 use super::layer::{Layer, LayerKind};
@@ -356,6 +357,26 @@ fn key_of_variable(name: &str) -> String {
     key
 }
 
+fn is_open(section: &str) -> bool {
+    matches!(section, "window" | "prune")
+}
+
+/// Whether the types want a number or a switch there. A value of another kind, and a key that is not there at all, are
+/// left to the check, which knows what to say of them.
+fn may_be_a_projects(path: &[String]) -> bool {
+    let names: Vec<&str> = path.iter().map(String::as_str).collect();
+    if names.len() < 2 || !names.first().is_some_and(|section| is_open(section)) {
+        return false;
+    }
+    match part(schema(), &names) {
+        Some(schema) => {
+            let kind = schema.get("type").and_then(serde_json::Value::as_str);
+            matches!(kind, Some("integer" | "number" | "boolean"))
+        }
+        None => names.len() == 2,
+    }
+}
+
 /// Leaves of a project's layer only what a project may set: numbers and switches of `[window]` and `[prune]`. A cloned
 /// repository must not bring texts, paths or rows.
 pub(super) fn keep_what_a_project_may_set(layer: &mut Layer) -> Vec<Problem> {
@@ -363,13 +384,9 @@ pub(super) fn keep_what_a_project_may_set(layer: &mut Layer) -> Vec<Problem> {
     let mut problems = Vec::new();
     for key in leaves(&layer.dict, "") {
         let path = key::split(&key);
-        let section = path.first().map(String::as_str).unwrap_or_default();
-        let is_open = matches!(section, "window" | "prune");
         match layer.value(&key) {
-            Some(value @ (Value::Num(..) | Value::Bool(..))) if is_open && path.len() > 1 => {
-                insert(&mut kept, &path, value.clone());
-            }
-            Some(Value::Dict(_, inner)) if is_open && inner.is_empty() => {}
+            Some(Value::Dict(_, inner)) if inner.is_empty() && path.first().is_some_and(|name| is_open(name)) => {}
+            Some(value) if may_be_a_projects(&path) => insert(&mut kept, &path, value.clone()),
             _ => problems.push(
                 Problem::new(
                     Code::NotAllowedHere,

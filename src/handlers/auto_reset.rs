@@ -28,7 +28,7 @@ struct TurnComplete {
 }
 
 fn run(call: &mut Call<'_>) -> Result<Option<Answer>, Failure> {
-    standing::bind_when_unknown(call);
+    standing::reconcile(call);
     let input = match call.event {
         Event::TurnComplete => {
             let TurnComplete { turn_id, reason } = call.input()?;

@@ -46,12 +46,12 @@ fn run(call: &mut Call<'_>) -> Result<Option<Answer>, Failure> {
             }
         }
         Event::ClassicUserPromptSubmit => {
-            standing::bind_when_unknown(call);
+            standing::reconcile(call);
             Input::PromptSubmitted
         }
         // The older carrier is asked for the boot again and again, and gives the same one within a window.
         _ => {
-            standing::bind_when_unknown(call);
+            standing::reconcile(call);
             let Some(window) = call.state.machine.window_id().cloned() else {
                 return Ok(None);
             };

@@ -30,7 +30,7 @@ struct BackgroundTask {
 }
 
 fn run(call: &mut Call<'_>) -> Result<Option<Answer>, Failure> {
-    standing::bind_when_unknown(call);
+    standing::reconcile(call);
     let stop: Stop = call.input().unwrap_or_default();
     // The next boot names the agents whose reports are still to come.
     call.state.agents = stop

@@ -32,7 +32,7 @@ struct Command {
 }
 
 fn run(call: &mut Call<'_>) -> Result<Option<Answer>, Failure> {
-    standing::bind_when_unknown(call);
+    standing::reconcile(call);
     let Command { args } = call.input()?;
     steps::take(call, &Input::FreshWindowCommand { args })
 }

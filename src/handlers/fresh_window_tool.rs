@@ -28,6 +28,6 @@ fn registers(registrations: &mut Registrations) {
 }
 
 fn run(call: &mut Call<'_>) -> Result<Option<Answer>, Failure> {
-    standing::bind_when_unknown(call);
+    standing::reconcile(call);
     steps::take(call, &Input::FreshWindowTool)
 }

@@ -43,7 +43,7 @@ fn run(call: &mut Call<'_>) -> Result<Option<Answer>, Failure> {
         return Ok(None);
     };
     // A compaction that is not ours to answer is left to the next row.
-    standing::bind_when_unknown(call);
+    standing::reconcile(call);
     let origin = call.facts.origin_plugin.clone();
     steps::take(
         call,

@@ -207,7 +207,7 @@ fn carry_out(call: &mut Call<'_>, outputs: Vec<Output>) -> Result<Option<Answer>
             Output::Veto(line) => {
                 answer = Some(Answer::Skip {
                     reason: line.to_string(),
-                })
+                });
             }
             Output::Pass => answer = Some(Answer::Next { instructions: None }),
             Output::NotOurs => {}

@@ -18,7 +18,7 @@ pub const HANDLER: Handler = Handler {
 };
 
 fn run(call: &mut Call<'_>) -> Result<Option<Answer>, Failure> {
-    standing::bind_when_unknown(call);
+    standing::reconcile(call);
     let input = match call.event {
         Event::ClassicPostToolBatch => Input::ToolBatch,
         _ => Input::PromptSubmitted,

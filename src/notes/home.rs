@@ -122,9 +122,15 @@ impl Homes {
         let mut linked = false;
         for component in relative.split('/') {
             folder.push(component);
-            if fs::symlink_metadata(&folder).is_ok_and(|metadata| metadata.is_symlink()) {
-                folder = self.inside(&folder)?;
-                linked = true;
+            match fs::symlink_metadata(&folder) {
+                Ok(metadata) if metadata.is_symlink() => {
+                    folder = self.inside(&folder)?;
+                    linked = true;
+                }
+                Ok(metadata) if !metadata.is_dir() => {
+                    return Err(format!("{} is a file where a folder should be", folder.display()));
+                }
+                _ => {}
             }
         }
         if !linked {
@@ -181,7 +187,11 @@ impl Homes {
 
     fn slugs(&self, folder: &str) -> io::Result<Vec<String>> {
         let own = if folder == "agents" { &self.agent } else { &self.model };
-        let entries = match fs::read_dir(self.root.join(folder)) {
+        let mut parent = self.root.join(folder);
+        if fs::symlink_metadata(&parent).is_ok_and(|metadata| metadata.is_symlink()) {
+            parent = self.inside(&parent).map_err(io::Error::other)?;
+        }
+        let entries = match fs::read_dir(parent) {
             Ok(entries) => entries,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
             Err(error) => return Err(error),

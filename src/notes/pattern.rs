@@ -58,6 +58,9 @@ impl Pattern {
         if text.split('/').any(|part| matches!(part, "." | "..")) {
             return refuse("`.` and `..` are in no address");
         }
+        if text.ends_with('/') {
+            return refuse("no address ends with `/` (for all notes below it, end it with `/**`)");
+        }
         if let Some(head) = text.strip_prefix('@') {
             let (head, rest) = head.split_once('/').unwrap_or((head, ""));
             let known = ["project", "human", "self", "model", "agents", "models"].contains(&head);

@@ -372,6 +372,7 @@ fn cannot(verb: &str, shown: &str, error: &io::Error) -> Refusal {
         io::ErrorKind::ReadOnlyFilesystem => "The notes folder cannot be written at the moment: tell the person.",
         io::ErrorKind::PermissionDenied => "The rights of the folder do not allow it: tell the person.",
         io::ErrorKind::InvalidFilename => "A part of the path is too long for this disk: choose shorter names.",
+        io::ErrorKind::FileTooLarge => "A limit on the size of files stands in the way: tell the person.",
         io::ErrorKind::TimedOut => "Try again.",
         _ => "If it stays so, tell the person; `notesoup doctor --notes` looks for the cause.",
     };

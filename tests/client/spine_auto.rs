@@ -8,6 +8,16 @@ use crate::support::{Asker, Gate, Key, Lab, Reply, both_builds};
 /// Above the point where a window of a million is compacted, on both builds.
 const FULL: u64 = 968_000;
 
+/// Without a close-out and a reset of ours, so that the client's own compaction comes first.
+const AUTO_ONLY: &str = "
+[hooks.close-out]
+enabled = false
+[hooks.reset-after-turn]
+enabled = false
+[hooks.reset-at-measure]
+enabled = false
+";
+
 /// A prompt that a careless hand-back would bend.
 const PROMPT: &str = "Stir the «soup» 🍲  twice,\n\n  then say \"done\" <b>& nothing</b> else.\t";
 
@@ -16,6 +26,7 @@ both_builds! {
     fn on_a_prompt(build) {
         let gate = Gate::new();
         let lab = Lab::on(build)
+            .hooks_toml(AUTO_ONLY)
             .script([Reply::text("full").tokens(FULL), Reply::text("late").held_by(&gate), Reply::text("fresh")])
             .start();
         let mut tty = lab.interactive();
@@ -45,10 +56,13 @@ both_builds! {
     fn on_a_prompt_headless(build) {
         let lab = Lab::on(build)
             .option("profile", json!("notesoup"))
+            .hooks_toml(AUTO_ONLY)
             .script([Reply::text("full").tokens(FULL), Reply::text("fresh"), Reply::text("on")])
             .start();
-        lab.headless("fill the pot").success();
-        assert_eq!(lab.headless_continue(PROMPT).success().stdout.trim(), "fresh");
+        let mut session = lab.stream(&[]);
+        session.ask("fill the pot");
+        assert_eq!(session.ask(PROMPT)["result"], "fresh");
+        session.finish();
         let request = lab.model.last();
         assert_boot(&request, 1);
         assert_eq!(paragraphs(&request, "forced_reset"), 1, "{}", request.outline());
@@ -109,8 +123,10 @@ both_builds! {
             .hooks_toml("profile = \"compact-shaper\"\n")
             .script([Reply::text("full").tokens(FULL), Reply::text("fresh")])
             .start();
-        lab.headless("fill the pot").success();
-        lab.headless_continue("go on").success();
+        let mut session = lab.stream(&[]);
+        session.ask("fill the pot");
+        session.ask("go on");
+        session.finish();
         let summaries = lab.model.requests_of(Asker::Summary);
         assert_eq!(summaries.len(), 1);
         assert!(summaries[0].contains("Rejected approaches"), "{}", summaries[0].outline());
@@ -125,7 +141,12 @@ both_builds! {
     fn a_subagent_keeps_its_native_compaction(build) {
         let call = json!({"description": "Taste", "prompt": "Taste it.", "subagent_type": "general-purpose", "run_in_background": false});
         let lab = Lab::on(build).script([Reply::tool("Agent", call), Reply::text("thanks")]).start();
-        lab.model.script_subagents([Reply::bash("echo salt").tokens(FULL), Reply::text("It wants thyme.")]);
+        lab.model.script_subagents([
+            Reply::bash("echo salt"),
+            Reply::bash("echo pepper"),
+            Reply::bash("echo garlic").tokens(FULL),
+            Reply::text("It wants thyme."),
+        ]);
         lab.headless("send somebody").success();
         let summaries = lab.model.requests_of(Asker::Summary);
         assert_eq!(summaries.len(), 1, "{}", lab.model.outline());

@@ -254,10 +254,14 @@ reset_margin_tokens = 77
 
 [prune]
 preserve_recent_messages = 12
-"a.b" = "x"
+protected_tools = ["Bash"]
+
+[prune.tools.Bash]
+keep_head_chars = 5
 
 [notes]
 home = "/srv/evil"
+"a.b" = "x"
 
 [hooks.boot]
 enabled = false
@@ -272,6 +276,8 @@ pool = ["Say that you were here."]
     let loaded = bench.load();
     assert_eq!(loaded.config.window.reset_margin_tokens, 77);
     assert_eq!(loaded.config.prune.preserve_recent_messages, 12);
+    assert_eq!(loaded.config.prune.tools["Bash"].keep_head_chars, Some(5));
+    assert!(loaded.config.prune.protected_tools.is_empty());
     assert_eq!(loaded.config.profile, "both");
     assert_eq!(loaded.config.notes.home, None);
     assert!(loaded.config.hooks["boot"].enabled);

@@ -13,7 +13,7 @@ both_builds! {
 
     /// A noun of `$` passed as an argument.
     fn a_noun_passed_as_an_argument_is_refused(build) {
-        refused(build, "write($.ui)");
+        refused(build, "takeNoun($.ui)");
     }
 
     /// A noun of `$` read as a value.
@@ -32,7 +32,10 @@ both_builds! {
 fn refused(build: crate::support::Build, statement: &str) {
     let (said, code) = validated(build, statement);
     assert_eq!(code, Some(1), "{said}");
-    assert!(said.contains("$.ui"), "the refusal names the noun: {said}");
+    assert!(
+        said.contains("$.ui is used as a value"),
+        "the shape is what it refuses: {said}"
+    );
 }
 
 /// What the client says of the courier with one more function in it.
@@ -45,7 +48,7 @@ fn validated(build: crate::support::Build, statement: &str) -> (String, Option<i
     assert!(source.contains(hook), "the module hooks session.start");
     let changed = source.replacen(hook, &format!("{hook}    added($)\n"), 1)
         + &format!(
-            "\nfunction added($: EngineInterface): void {{\n  {statement}\n}}\n\nfunction write(ui: unknown): void {{\n  void ui\n}}\n"
+            "\nfunction added($: EngineInterface): void {{\n  {statement}\n}}\n\nfunction takeNoun(ui: unknown): void {{\n  void ui\n}}\n"
         );
     fs::write(&module, changed).unwrap();
     let run = lab.claude(&["plugin", "validate", plugin.to_str().unwrap(), "--strict"]);

@@ -235,8 +235,12 @@ fn read_at_random(store: &Store, stop: &AtomicBool, notes: u64) {
     worker.finish();
 }
 
-/// What is at an address: a version, and whether it is crumpled.
-type State = BTreeMap<String, (String, bool)>;
+/// A version, and whether it is crumpled.
+type Note = (String, bool);
+/// What is at each address.
+type State = BTreeMap<String, Note>;
+/// What a change puts at addresses, or what was there before it.
+type Writes = Vec<(String, Option<Note>)>;
 
 /// Finds an order of the changes that explains each of them, that keeps each process's own order, and in which no
 /// change comes before one that was answered when it was asked for. Gives what must be there in the end.
@@ -245,7 +249,7 @@ fn replay(journals: &[Vec<Entry>]) -> Option<BTreeMap<String, String>> {
     let mut done = vec![0; journals.len()];
     let mut seen = BTreeSet::new();
     // The processes chosen so far, each with the state before its change.
-    let mut chosen: Vec<(usize, Vec<(String, Option<(String, bool)>)>)> = Vec::new();
+    let mut chosen: Vec<(usize, Writes)> = Vec::new();
     let mut first = 0;
     loop {
         let next = |process: usize| journals[process].get(done[process]);
@@ -288,7 +292,7 @@ fn replay(journals: &[Vec<Entry>]) -> Option<BTreeMap<String, String>> {
 }
 
 /// What a change writes where, if it can have happened in this state.
-fn apply(state: &State, change: &Change) -> Option<Vec<(String, Option<(String, bool)>)>> {
+fn apply(state: &State, change: &Change) -> Option<Writes> {
     match change {
         Change::Changed {
             address,

@@ -178,9 +178,9 @@ impl Store {
                 let name = path.file_name().unwrap().to_str().unwrap();
                 if path.is_dir() {
                     pending.push(path);
-                } else if !name.ends_with(".md")
-                    && !(in_history && name.ends_with(".to"))
-                    && !path.starts_with(self.file(".versions/.locks"))
+                } else if !(name.ends_with(".md")
+                    || in_history && name.ends_with(".to")
+                    || path.starts_with(self.file(".versions/.locks")))
                 {
                     litter.push(path);
                 }

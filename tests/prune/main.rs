@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod budget;
+mod cli;
 mod estimate;
 mod handback;
 mod plan;

@@ -36,9 +36,7 @@ impl Build {
         match self.program() {
             Ok(_) => scenario(self),
             Err(why) => {
-                let test = thread::current().name().unwrap_or("a test").to_owned();
-                // Written past the harness, which hides what a passing test prints.
-                let _ = writeln!(io::stderr(), "LEFT OUT {test}: no Claude Code {self} here ({why})");
+                left_out(&format!("no Claude Code {self} here ({why})"));
             }
         }
     }
@@ -88,40 +86,67 @@ impl Build {
     }
 
     fn install(self, folder: &Path) -> Result<PathBuf, String> {
-        let lock = open_lock(&clients().join("install.lock")).map_err(|error| error.to_string())?;
-        lock.lock().map_err(|error| error.to_string())?;
-        if let Some(program) = program_below(folder) {
-            return Ok(program); // Another process was faster.
-        }
-        let _ = writeln!(
-            io::stderr(),
-            "installing Claude Code {self} into {} (about 400 MB)",
-            folder.display()
-        );
-        fs::create_dir_all(folder).map_err(|error| error.to_string())?;
-        let output = Command::new("npm")
-            .args(["install", "--prefix"])
-            .arg(folder)
-            .args(["--no-audit", "--no-fund", "--ignore-scripts", "--loglevel=error"])
-            .arg(format!("@anthropic-ai/claude-code@{}", self.version))
-            .current_dir(folder)
-            .stdin(Stdio::null())
-            .output()
-            .map_err(|error| format!("npm cannot be started: {error}"))?;
-        program_below(folder).ok_or_else(|| {
-            let said = String::from_utf8_lossy(&output.stderr);
-            format!(
-                "npm install failed: {}",
-                said.lines().next().unwrap_or("it said nothing")
-            )
-        })
+        let package = format!("@anthropic-ai/claude-code@{}", self.version);
+        npm_install(folder, &package, "about 400 MB", program_below)
     }
 }
 
+/// The TypeScript compiler's script, for Node; installed like a client.
+///
+/// # Errors
+/// One line that says why there is none.
+pub fn typescript() -> Result<PathBuf, String> {
+    const VERSION: &str = "5.9.3";
+    let script = |folder: &Path| Some(folder.join("node_modules/typescript/lib/tsc.js")).filter(|path| path.is_file());
+    let folder = clients().join(format!("typescript-{VERSION}"));
+    script(&folder).map_or_else(
+        || npm_install(&folder, &format!("typescript@{VERSION}"), "about 25 MB", script),
+        Ok,
+    )
+}
+
+/// Installs a pinned package, one process at a time.
+fn npm_install(
+    folder: &Path,
+    package: &str,
+    size: &str,
+    look: impl Fn(&Path) -> Option<PathBuf>,
+) -> Result<PathBuf, String> {
+    let lock = open_lock(&clients().join("install.lock")).map_err(|error| error.to_string())?;
+    lock.lock().map_err(|error| error.to_string())?;
+    if let Some(found) = look(folder) {
+        return Ok(found); // Another process was faster.
+    }
+    let _ = writeln!(io::stderr(), "installing {package} into {} ({size})", folder.display());
+    fs::create_dir_all(folder).map_err(|error| error.to_string())?;
+    let output = Command::new("npm")
+        .args(["install", "--prefix"])
+        .arg(folder)
+        .args(["--no-audit", "--no-fund", "--ignore-scripts", "--loglevel=error"])
+        .arg(package)
+        .current_dir(folder)
+        .stdin(Stdio::null())
+        .output()
+        .map_err(|error| format!("npm cannot be started: {error}"))?;
+    look(folder).ok_or_else(|| {
+        let said = String::from_utf8_lossy(&output.stderr);
+        format!(
+            "npm install failed: {}",
+            said.lines().next().unwrap_or("it said nothing")
+        )
+    })
+}
 impl fmt::Display for Build {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.version)
     }
+}
+
+/// Says on stderr that the running test, or a part of it, is left out.
+pub fn left_out(why: &str) {
+    let test = thread::current().name().unwrap_or("a test").to_owned();
+    // Written past the harness, which hides what a passing test prints.
+    let _ = writeln!(io::stderr(), "LEFT OUT {test}: {why}");
 }
 
 /// The folder `target/` of this build.

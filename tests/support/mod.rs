@@ -48,7 +48,7 @@ mod stream;
 mod transcript;
 mod tty;
 
-pub use build::{Build, target};
+pub use build::{Build, left_out, target, typescript};
 pub use client::{Lab, LabBuilder, Run, checkout_plugin};
 pub use logs::Logs;
 pub use model::Model;

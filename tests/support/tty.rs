@@ -371,10 +371,8 @@ impl Tty {
 
 impl Drop for Tty {
     fn drop(&mut self) {
-        // It may have ended by itself.
-        let _ = self.child.kill();
-        let _ = self.child.wait();
         if thread::panicking() {
+            // Before the end: the client gives the screen back when it is ended.
             let drawing = self.screenshot("failure");
             eprintln!(
                 "\n===== the last screen, drawn in {} =====\n{}",
@@ -382,6 +380,9 @@ impl Drop for Tty {
                 self.screen_text()
             );
         }
+        // It may have ended by itself.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
     }
 }
 

@@ -117,6 +117,9 @@ fn is_same_or_around(one: Option<&str>, other: Option<&str>) -> bool {
     let (Some(one), Some(other)) = (one, other) else {
         return true;
     };
+    if one.is_empty() || other.is_empty() {
+        return true;
+    }
     let (one, other) = (key::split(one), key::split(other));
     one.iter().zip(&other).all(|(one, other)| one == other)
 }

@@ -14,9 +14,6 @@ use crate::config::explain::{Below, all};
 use crate::config::{Loaded, Origin, key, shown, suggestion};
 use crate::texts::catalog;
 
-/// The width that lines are laid out for where standard output is no terminal.
-const NO_TERMINAL: usize = 100_000;
-
 /// Show the merged config, each value with where it comes from
 #[derive(Debug, Args)]
 #[command(after_help = "\
@@ -188,12 +185,11 @@ fn laid_out(headings: &[&'static str], rows: Vec<Vec<String>>) -> Option<String>
             heading,
             kind: match *heading {
                 "ORDER" | "VARIANTS" => Kind::Number,
-                "WHEN" | "PLACEHOLDERS" | "FROM" => Kind::Whole,
                 _ => Kind::Whole,
             },
         })
         .collect();
-    Some(render(&columns, rows, width.min(NO_TERMINAL)))
+    Some(render(&columns, rows, width))
 }
 
 /// A value on one line.
@@ -205,6 +201,7 @@ pub(super) fn short(value: &Value) -> String {
             let items: Vec<_> = items.iter().map(short).collect();
             format!("[{}]", items.join(", "))
         }
+        Value::Object(object) if object.is_empty() => "{}".to_owned(),
         Value::Object(object) => {
             let items: Vec<_> = object
                 .iter()

@@ -199,7 +199,8 @@ pub(super) fn search(notes: &Notes, args: &SearchArgs) -> Ended {
             let _ = writeln!(out, "{dim}{number:>5}{dim:#}  {text}");
         }
         if row.more_matches > 0 {
-            let _ = writeln!(out, "{dim}       {} more lines{dim:#}", row.more_matches);
+            let lines = if row.more_matches == 1 { "line" } else { "lines" };
+            let _ = writeln!(out, "{dim}       {} more {lines}{dim:#}", row.more_matches);
         }
     }
     if found.rows.is_empty() && width.is_some() {

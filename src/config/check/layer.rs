@@ -6,7 +6,7 @@ use super::shape::{self, Slip};
 use super::{Catalog, row, text};
 use crate::config::key::join;
 use crate::config::layer::Layer;
-use crate::config::problem::{Code, Problem};
+use crate::config::problem::{Code, Problem, shown, suggestion};
 
 /// Checks one layer on top of the values below it.
 pub(in crate::config) fn alone(layer: &Layer, below: &Dict, catalog: &Catalog<'_>) -> Vec<Problem> {
@@ -21,6 +21,10 @@ pub(in crate::config) fn alone(layer: &Layer, below: &Dict, catalog: &Catalog<'_
         return found.problems;
     }
     found.table("", &layer.dict, true);
+    if !found.problems.is_empty() {
+        // A layer above may bring the profile; where the file is refused anyway, its slip is told with the others.
+        found.profile_is_known();
+    }
     let mut problems = found.problems;
     problems.sort_by_key(|problem| (problem.place.line, problem.place.column));
     problems
@@ -84,6 +88,28 @@ impl Findings<'_> {
             "give a table",
         );
         None
+    }
+
+    fn profile_is_known(&mut self) {
+        let Some(name) = self.layer.value("profile").and_then(Value::as_str) else {
+            return;
+        };
+        let profiles = |dict: &Dict| {
+            dict.get("profiles")
+                .and_then(Value::as_dict)
+                .cloned()
+                .unwrap_or_default()
+        };
+        let known: Vec<String> = [profiles(self.below), profiles(&self.layer.dict)]
+            .into_iter()
+            .flat_map(Dict::into_keys)
+            .collect();
+        if known.iter().any(|known| known == name) {
+            return;
+        }
+        let help = suggestion(name, known.iter().map(String::as_str).collect::<Vec<_>>());
+        let message = format!("there is no profile `{}`", shown(name));
+        self.value(Code::UnknownProfile, "profile", message, help);
     }
 
     fn is_of_another_version(&mut self) -> bool {

@@ -74,43 +74,33 @@ pub(super) fn homes(homes: &Homes, findings: &mut Vec<Finding>) -> Vec<HomeFolde
     let root = homes.root();
     let mut folders = Vec::new();
     let mut add = |key: String, findings: &mut Vec<Finding>| {
-        let folder = root.join(&key);
-        let Ok(metadata) = fs::symlink_metadata(&folder) else {
-            return;
-        };
-        if metadata.is_symlink() {
-            let inside = fs::canonicalize(&folder).ok().zip(fs::canonicalize(root).ok());
-            if !inside.is_some_and(|(target, root)| target.starts_with(root)) {
-                let line = format!(
-                    "{} is a symbolic link that leads nowhere or out of the notes folder",
-                    folder.display()
-                );
-                let finding = Finding::new(Level::Wrong, "link_out", line).at(&folder);
-                findings.push(finding.remedy("it is not followed: put the notes themselves there, or set notes.home"));
-            }
-        } else if metadata.is_dir() {
+        if let Some(folder) = inside(root, &key, findings) {
             folders.push(HomeFolder { key, folder });
-        } else {
-            let line = format!("{} is a file where a home's folder should be", folder.display());
-            findings.push(
-                Finding::new(Level::Wrong, "no_folder", line)
-                    .at(&folder)
-                    .remedy("move it away"),
-            );
         }
     };
     add("human".to_owned(), findings);
-    for parent in ["pi/session", "project", "agents", "models"] {
-        match names(&root.join(parent)) {
+    for parent in ["pi", "project", "agents", "models"] {
+        let Some(mut folder) = inside(root, parent, findings) else {
+            continue;
+        };
+        let mut parent = parent.to_owned();
+        if parent == "pi" {
+            parent.push_str("/session");
+            let Some(session) = inside(root, &parent, findings) else {
+                continue;
+            };
+            folder = session;
+        }
+        match names(&folder) {
             Ok(names) => {
                 for name in names {
                     add(format!("{parent}/{name}"), findings);
                 }
             }
             Err(error) => {
-                let line = format!("{} cannot be read: {error}", root.join(parent).display());
-                let finding = Finding::new(Level::Wrong, "unreadable", line).at(&root.join(parent));
-                findings.push(finding.remedy("check what it is, and its permissions"));
+                let line = format!("{} cannot be read: {error}", folder.display());
+                let finding = Finding::new(Level::Wrong, "unreadable", line).at(&folder);
+                findings.push(finding.remedy("check its permissions"));
             }
         }
     }
@@ -125,6 +115,35 @@ pub(super) fn homes(homes: &Homes, findings: &mut Vec<Finding>) -> Vec<HomeFolde
         findings.push(Finding::new(Level::Note, "strangers", line).at(root));
     }
     folders
+}
+
+/// A folder below the root, if it is one and does not lead out.
+fn inside(root: &Path, key: &str, findings: &mut Vec<Finding>) -> Option<PathBuf> {
+    let folder = root.join(key);
+    let metadata = fs::symlink_metadata(&folder).ok()?;
+    if metadata.is_symlink() {
+        let resolved = fs::canonicalize(&folder).ok().zip(fs::canonicalize(root).ok());
+        if let Some((target, _)) = resolved.filter(|(target, root)| target.starts_with(root) && target.is_dir()) {
+            return Some(target);
+        }
+        let line = format!(
+            "{} is a symbolic link that leads nowhere or out of the notes folder",
+            folder.display()
+        );
+        let finding = Finding::new(Level::Wrong, "link_out", line).at(&folder);
+        findings.push(finding.remedy("it is not followed: put the notes themselves there, or set notes.home"));
+        return None;
+    }
+    if !metadata.is_dir() {
+        let line = format!("{} is a file where a folder should be", folder.display());
+        findings.push(
+            Finding::new(Level::Wrong, "no_folder", line)
+                .at(&folder)
+                .remedy("move it away"),
+        );
+        return None;
+    }
+    Some(folder)
 }
 
 fn names(folder: &Path) -> io::Result<Vec<String>> {

@@ -89,7 +89,13 @@ pub fn examine(homes: &Homes, fix: bool) -> Vec<Finding> {
     layout::close(&open, fix, &mut findings);
     layout::versions(homes.root(), fix, &mut findings);
     orphans::examine(homes, &folders, &mut findings);
-    let line = format!("{total} notes in {} homes in {}", folders.len(), homes.root().display());
+    let count = |count: usize, what: &str| format!("{count} {what}{}", if count == 1 { "" } else { "s" });
+    let line = format!(
+        "{} in {} in {}",
+        count(total, "note"),
+        count(folders.len(), "home"),
+        homes.root().display()
+    );
     findings.insert(0, Finding::new(Level::Well, "notes", line).at(homes.root()));
     findings
 }

@@ -1,0 +1,163 @@
+//! `notesoup prune` as a person runs it.
+
+use std::path::Path;
+use std::process::{Command, Output};
+
+use serde_json::{Value, json};
+
+use crate::talk::{Talk, long};
+
+fn notesoup(arguments: &[&str], home: &Path) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_notesoup"))
+        .args(arguments)
+        .env_clear()
+        .env("HOME", home)
+        .current_dir(home)
+        .output()
+        .unwrap()
+}
+
+fn text(bytes: &[u8]) -> &str {
+    std::str::from_utf8(bytes).unwrap()
+}
+
+fn talk() -> Talk {
+    let mut talk = Talk::new();
+    talk.prompt("go").step(
+        "toolu_1",
+        "Bash",
+        json!({ "command": "make <all> & \"more\"" }),
+        &long(40_000),
+    );
+    talk.step("toolu_2", "Read", json!({ "file_path": "/project/a.rs" }), &long(8_000))
+        .ending();
+    talk
+}
+
+#[test]
+fn it_prints_the_report_and_writes_nothing() {
+    let (home, file) = (tempfile::tempdir().unwrap(), talk().transcript());
+    let before = std::fs::read(file.path()).unwrap();
+    let out = notesoup(&["prune", "--preview", file.path().to_str().unwrap()], home.path());
+    assert!(out.status.success(), "{}", text(&out.stderr));
+    let printed = text(&out.stdout);
+    assert!(
+        printed.starts_with("/compact prune would cut 2 outputs: 13.7k tokens"),
+        "{printed}"
+    );
+    assert!(
+        printed.contains("-11.3k Bash make <all> & \"more\" [toolu_1]"),
+        "{printed}"
+    );
+    assert!(printed.contains("--head UUID names another"), "{printed}");
+    assert!(!printed.contains('\u{1b}'));
+    assert_eq!(std::fs::read(file.path()).unwrap(), before);
+    assert_eq!(std::fs::read_dir(home.path()).unwrap().count(), 0);
+}
+
+#[test]
+fn a_head_ends_the_conversation_earlier() {
+    let (home, talk) = (tempfile::tempdir().unwrap(), talk());
+    let file = talk.transcript();
+    let head = talk.rows[2]["uuid"].as_str().unwrap();
+    let out = notesoup(
+        &[
+            "prune",
+            "--preview",
+            file.path().to_str().unwrap(),
+            "--head",
+            head,
+            "--json",
+        ],
+        home.path(),
+    );
+    let report: Value = serde_json::from_slice(&out.stdout).unwrap();
+    assert_eq!(report["messages"], 3);
+    assert_eq!(report["remarks"], Value::Null);
+    let out = notesoup(
+        &["prune", "--preview", file.path().to_str().unwrap(), "--head", "nowhere"],
+        home.path(),
+    );
+    assert!(!out.status.success());
+    assert!(
+        text(&out.stderr).contains("not in the transcript"),
+        "{}",
+        text(&out.stderr)
+    );
+}
+
+#[test]
+fn json_is_the_report_and_the_target_is_heard() {
+    let (home, file) = (tempfile::tempdir().unwrap(), talk().transcript());
+    let out = notesoup(
+        &[
+            "prune",
+            "--preview",
+            file.path().to_str().unwrap(),
+            "--to",
+            "5k",
+            "--json",
+        ],
+        home.path(),
+    );
+    let report: Value = serde_json::from_slice(&out.stdout).unwrap();
+    assert_eq!(report["target"]["tokens"], 5_000);
+    assert_eq!(report["target"]["met"], true);
+    assert_eq!((&report["cuts"], &report["kept"]["not_needed"]), (&json!(1), &json!(1)));
+    assert_eq!(report["verdict"], "cut");
+}
+
+#[test]
+fn the_persons_settings_count() {
+    let (home, file) = (tempfile::tempdir().unwrap(), talk().transcript());
+    let config = home.path().join(".config/notesoup");
+    std::fs::create_dir_all(&config).unwrap();
+    std::fs::write(config.join("hooks.toml"), "[prune]\nprotected_tools = [\"Bash\"]\n").unwrap();
+    let out = notesoup(
+        &["prune", "--preview", file.path().to_str().unwrap(), "--json"],
+        home.path(),
+    );
+    let report: Value = serde_json::from_slice(&out.stdout).unwrap();
+    assert_eq!(report["protected"][0]["why"], "tool");
+    assert_eq!(report["largest"][0]["tool"], "Read");
+}
+
+#[test]
+fn a_page_needs_nothing_else_and_shows_no_markup_of_the_conversation() {
+    let (home, file) = (tempfile::tempdir().unwrap(), talk().transcript());
+    let page = home.path().join("page.html");
+    let option = format!("--html={}", page.display());
+    let out = notesoup(
+        &["prune", "--preview", file.path().to_str().unwrap(), &option],
+        home.path(),
+    );
+    assert_eq!(text(&out.stdout).trim_end(), page.to_str().unwrap());
+    let html = std::fs::read_to_string(&page).unwrap();
+    assert!(html.starts_with("<!doctype html>") && html.ends_with("</html>\n"));
+    assert!(html.contains("make &lt;all&gt; &amp; &quot;more&quot;"));
+    for outside in ["http:", "https:", "<script", "<link", "<img", "url("] {
+        assert!(!html.contains(outside), "{outside}");
+    }
+    let out = notesoup(
+        &["prune", "--preview", file.path().to_str().unwrap(), "--html"],
+        home.path(),
+    );
+    assert_eq!(text(&out.stdout), html);
+}
+
+#[test]
+fn what_cannot_be_read_is_said() {
+    let home = tempfile::tempdir().unwrap();
+    let empty = home.path().join("empty.jsonl");
+    std::fs::write(&empty, "{\"type\":\"mode\"}\nno json at all\n").unwrap();
+    for (file, said) in [
+        ("nowhere.jsonl", "cannot read the transcript nowhere.jsonl"),
+        ("empty.jsonl", "no conversation"),
+    ] {
+        let out = notesoup(&["prune", "--preview", file], home.path());
+        assert_eq!(out.status.code(), Some(1));
+        assert!(text(&out.stderr).contains(said), "{}", text(&out.stderr));
+    }
+    let out = notesoup(&["prune", "--preview", "x", "--to", "many"], home.path());
+    assert!(text(&out.stderr).contains("such as 120k"), "{}", text(&out.stderr));
+}
