@@ -288,7 +288,8 @@ impl Lab {
     pub fn helper(&self, args: &[&str], stdin: &str) -> Run {
         let mut command = self.bare(Path::new(env!("CARGO_BIN_EXE_notesoup")));
         command.args(args);
-        finish(command, stdin, PATIENCE)
+        // Some of its commands run the client several times.
+        finish(command, stdin, PATIENCE * 4)
     }
 
     /// A session that takes prompts as rows of JSON on its standard input, as an SDK would.
