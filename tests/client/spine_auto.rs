@@ -8,6 +8,9 @@ use crate::support::{Asker, Gate, Key, Lab, Reply, both_builds};
 /// Above the point where a window of a million is compacted, on both builds.
 const FULL: u64 = 968_000;
 
+/// Far below it: a window that is full from its first response on is not reset again.
+const HALF: u64 = 300_000;
+
 /// Without a close-out and a reset of ours, so that the client's own compaction comes first.
 const AUTO_ONLY: &str = "
 [hooks.close-out]
@@ -27,12 +30,18 @@ both_builds! {
         let gate = Gate::new();
         let lab = Lab::on(build)
             .hooks_toml(AUTO_ONLY)
-            .script([Reply::text("full").tokens(FULL), Reply::text("late").held_by(&gate), Reply::text("fresh")])
+            .script([
+                Reply::text("half").tokens(HALF),
+                Reply::text("full").tokens(FULL),
+                Reply::text("late").held_by(&gate),
+                Reply::text("fresh"),
+            ])
             .start();
         let mut tty = lab.interactive();
+        tty.ask("find the pot");
         tty.ask("fill the pot");
         tty.type_line("this sets it off, «word» for word");
-        let request = lab.model.wait_for_requests(2);
+        let request = lab.model.wait_for_requests(3);
         assert_boot(&request, 1);
         assert_eq!(paragraphs(&request, "forced_reset"), 1, "{}", request.outline());
         assert!(request.has_prompt("this sets it off, «word» for word"), "{}", request.outline());
@@ -43,7 +52,7 @@ both_builds! {
         tty.screenshot("escape");
         assert_eq!(tty.prompt_box(), "thissetsitoff,«word»forword");
         tty.press(Key::Enter);
-        let request = lab.model.wait_for_requests(3);
+        let request = lab.model.wait_for_requests(4);
         tty.wait_idle();
         tty.leave();
         assert_boot(&request, 1);
@@ -57,9 +66,10 @@ both_builds! {
         let lab = Lab::on(build)
             .option("profile", json!("notesoup"))
             .hooks_toml(AUTO_ONLY)
-            .script([Reply::text("full").tokens(FULL), Reply::text("fresh"), Reply::text("on")])
+            .script([Reply::text("half").tokens(HALF), Reply::text("full").tokens(FULL), Reply::text("fresh"), Reply::text("on")])
             .start();
         let mut session = lab.stream(&[]);
+        session.ask("find the pot");
         session.ask("fill the pot");
         assert_eq!(session.ask(PROMPT)["result"], "fresh");
         session.finish();
@@ -121,9 +131,10 @@ both_builds! {
     fn shaped_summary_under_compact_shaper(build) {
         let lab = Lab::on(build)
             .hooks_toml("profile = \"compact-shaper\"\n")
-            .script([Reply::text("full").tokens(FULL), Reply::text("fresh")])
+            .script([Reply::text("half").tokens(HALF), Reply::text("full").tokens(FULL), Reply::text("fresh")])
             .start();
         let mut session = lab.stream(&[]);
+        session.ask("find the pot");
         session.ask("fill the pot");
         session.ask("go on");
         session.finish();
