@@ -141,11 +141,9 @@ pub fn story(loaded: &Loaded, catalog: &Catalog<'_>, asked: &str) -> Result<Stor
     let (mut about, mut allowed, mut row, mut placeholders) = (None, None, None, None);
     match names.as_slice() {
         ["hooks", id] => {
-            row = loaded
-                .config
-                .hooks
-                .get(*id)
-                .map(|row| liveness(loaded, catalog, id, row));
+            let own = loaded.config.hooks.get(*id);
+            about = own.and_then(|row| row.why.clone());
+            row = own.map(|row| liveness(loaded, catalog, id, row));
         }
         ["texts", name] | ["texts", name, ..] => {
             if let Some(Text {

@@ -76,6 +76,26 @@ pub fn load_keeping(sources: &Sources, catalog: &Catalog<'_>, last_good: &LastGo
     loading.settle()
 }
 
+/// What is wrong with the text of a file, on top of what is compiled in: as far as the file alone shows it.
+pub fn problems_of(kind: LayerKind, path: &Path, text: &str, catalog: &Catalog<'_>) -> Vec<Problem> {
+    let mut loading = Loading {
+        catalog,
+        last_good: &LastGood::nowhere(),
+        layers: Vec::new(),
+        below: Dict::new(),
+        refused: Vec::new(),
+        problems: Vec::new(),
+    };
+    loading.defaults();
+    match loading.parse(kind, path, path, text) {
+        Ok(layer) => {
+            loading.push(layer);
+            loading.settle().problems
+        }
+        Err(problems) => [loading.problems, problems].concat(),
+    }
+}
+
 struct Loading<'a> {
     catalog: &'a Catalog<'a>,
     last_good: &'a LastGood,

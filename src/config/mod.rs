@@ -33,7 +33,7 @@ pub use client::{OlderOptions, PluginOptions, RESERVED_VARIABLES, SettingsObject
 pub use document::Document;
 pub use last_good::LastGood;
 pub use layer::{Layer, LayerKind};
-pub use load::{Loaded, keys_of, load, load_keeping};
+pub use load::{Loaded, keys_of, load, load_keeping, problems_of};
 pub use notice::notices;
 pub use origin::Origin;
 pub use problem::{Code, Consequence, Place, Problem, Severity, listed, nearest, shown, suggestion};

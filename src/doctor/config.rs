@@ -1,7 +1,7 @@
 //! The layers of the config, as a session in this folder would have them.
 
 use super::{Examination, Finding, Part, Report};
-use crate::config::{self, LayerKind};
+use crate::config::{self, LayerKind, Severity};
 use crate::handlers::catalog;
 use crate::wire::Facts;
 
@@ -13,14 +13,9 @@ pub(super) fn examine(examination: &Examination, report: Report<'_>) {
         plugin_root: examination
             .plugin_root()
             .map(|root| root.to_string_lossy().into_owned()),
-        // What a session would get from Claude's settings, as far as their files say it.
-        settings: config::claude::read(crate::paths::claude_dir().as_deref(), Some(&examination.cwd)).settings,
         ..Facts::default()
     };
-    let mut sources = examination.world.sources(&facts);
-    sources.settings.project_env.clear();
-    let last_good = config::LastGood::in_state_dir(examination.world.state_dir.as_deref()).read_only();
-    let loaded = config::load_keeping(&sources, &catalog(), &last_good);
+    let loaded = config::load(&examination.world.sources(&facts), &catalog());
     let above: Vec<_> = loaded
         .layers
         .iter()
@@ -49,8 +44,8 @@ pub(super) fn examine(examination: &Examination, report: Report<'_>) {
             ..problem.clone()
         };
         report(match problem.severity {
-            config::Severity::Error => Finding::wrong(PART, shown.to_string(), remedy),
-            config::Severity::Warning => Finding::note(PART, shown.to_string()).remedy(remedy),
+            Severity::Error => Finding::wrong(PART, shown.to_string(), remedy),
+            Severity::Warning => Finding::note(PART, shown.to_string()).remedy(remedy),
         });
     }
 }

@@ -5,16 +5,26 @@
 //! has a lasting address, its seq.
 
 mod boundary;
+mod conversation;
+mod copies;
 mod error;
+mod event;
 mod key;
 mod reader;
+pub mod record;
 mod row;
 mod scan;
+mod search;
+mod side;
 mod skim;
 mod table;
+mod text;
+pub mod tools;
 mod transcript;
 mod tree;
 
+pub use conversation::{Conversation, WAIT};
 pub use error::HistoryError;
+pub use event::{Role, ToolStatus};
 pub use row::{Attachment, Block, Content, Kind, Row, Usage};
 pub use transcript::{Head, RowId, Standing, Transcript};

@@ -56,6 +56,8 @@ impl Bits {
     pub const REPEAT: u32 = 1 << 17;
     /// There is a newer version of it.
     pub const REPLACED: u32 = 1 << 18;
+    /// Has what only a prompt has that came in from outside.
+    pub const TYPED: u32 = 1 << 19;
 
     /// Whether one of these marks is set.
     pub const fn has(self, marks: u32) -> bool {
@@ -152,6 +154,10 @@ impl<'a> Skim<'a> {
                 let human = origin(cursor)?;
                 self.mark(Bits::HUMAN, human == Some(true));
                 self.mark(Bits::NOT_HUMAN, human == Some(false));
+            }
+            b"promptSource" | b"permissionMode" => {
+                self.bits.0 |= Bits::TYPED;
+                return cursor.skip();
             }
             b"message" => return self.message(cursor),
             b"attachment" => return self.attachment(cursor),

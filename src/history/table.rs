@@ -159,6 +159,25 @@ impl Table {
         }
     }
 
+    /// The call or result with this address.
+    pub fn block_seq_place(&self, seq: u32) -> Option<u32> {
+        let at = self.block_seq.iter().position(|own| *own == seq)?;
+        u32::try_from(at).ok()
+    }
+
+    /// The first row with this address.
+    pub fn row_of_seq(&self, seq: u32) -> Option<u32> {
+        let at = self.seq.iter().position(|own| *own == seq)?;
+        u32::try_from(at).ok()
+    }
+
+    /// The tool's name of a call.
+    pub fn name(&self, block: u32) -> &str {
+        self.names
+            .get(self.block_name[block as usize] as usize)
+            .map_or("", String::as_str)
+    }
+
     /// The boundary of this row.
     pub fn boundary(&self, row: u32) -> Option<&Boundary> {
         let at = self

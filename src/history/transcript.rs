@@ -142,13 +142,18 @@ impl Transcript {
     /// One version of a row, as it stands in the file.
     pub(super) fn bytes(&self, row: u32) -> Result<Vec<u8>, HistoryError> {
         let mut bytes = vec![0; self.table.length[row as usize] as usize];
-        self.file
-            .read_exact_at(&mut bytes, self.table.offset[row as usize])
-            .map_err(|source| self.unreadable(source))?;
+        self.read_at(&mut bytes, self.table.offset[row as usize])?;
         Ok(bytes)
     }
 
-    pub(super) fn unreadable(&self, source: io::Error) -> HistoryError {
+    /// Fills the buffer from this place of the file.
+    pub(super) fn read_at(&self, buffer: &mut [u8], offset: u64) -> Result<(), HistoryError> {
+        self.file
+            .read_exact_at(buffer, offset)
+            .map_err(|source| self.unreadable(source))
+    }
+
+    fn unreadable(&self, source: io::Error) -> HistoryError {
         HistoryError::Read {
             path: self.path.clone(),
             source,

@@ -3,6 +3,8 @@
 //! Notes and history share this model: both renderings fit [`MAX_BYTES`], every omission is counted, and a refusal
 //! carries a stable code and a sentence that says what to do next.
 
+pub mod input;
+pub mod room;
 mod window;
 
 use serde::Serialize;

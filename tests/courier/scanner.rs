@@ -32,7 +32,10 @@ both_builds! {
 fn refused(build: crate::support::Build, statement: &str) {
     let (said, code) = validated(build, statement);
     assert_eq!(code, Some(1), "{said}");
-    assert!(said.contains("$.ui"), "the refusal names the noun: {said}");
+    assert!(
+        said.contains("$.ui is used as a value"),
+        "the shape is what it refuses: {said}"
+    );
 }
 
 /// What the client says of the courier with one more function in it.

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use notesoup::config::{self, Sources};
+use notesoup::config::{self, Severity, Sources};
 use notesoup::handlers::catalog;
 
 fn readme() -> String {
@@ -29,7 +29,7 @@ fn the_settings_it_shows_are_settings_there_are() {
         let problems: Vec<_> = config::load(&sources, &catalog())
             .problems
             .into_iter()
-            .filter(|problem| problem.place.source == file.display().to_string())
+            .filter(|problem| problem.severity == Severity::Error)
             .map(|problem| problem.to_string())
             .collect();
         assert_eq!(problems, Vec::<String>::new());
@@ -44,4 +44,39 @@ fn the_files_it_links_to_are_there() {
             assert!(fs::exists(&file).unwrap(), "{link}");
         }
     }
+}
+
+#[test]
+fn the_commands_it_names_are_commands_there_are() {
+    use clap::CommandFactory as _;
+    let text = readme();
+    let mut seen = 0;
+    for rest in text.split("notesoup ").skip(1) {
+        let words: Vec<_> = rest
+            .split(|c: char| !(c.is_ascii_lowercase() || c == ' '))
+            .next()
+            .unwrap()
+            .split(' ')
+            .collect();
+        if words[0].is_empty() {
+            continue;
+        }
+        let root = notesoup::cli::Cli::command();
+        let Some(command) = root.find_subcommand(words[0]) else {
+            // "notesoup keeps …" is a sentence; in code it would be a command.
+            let is_code = text.contains(&format!("`notesoup {}", words[0]));
+            assert!(!is_code, "there is no command `notesoup {}`", words[0]);
+            continue;
+        };
+        seen += 1;
+        if command.has_subcommands() && words.len() > 1 && !words[1].is_empty() {
+            assert!(
+                command.find_subcommand(words[1]).is_some(),
+                "there is no command `notesoup {} {}`",
+                words[0],
+                words[1]
+            );
+        }
+    }
+    assert!(seen > 10, "{seen}");
 }

@@ -42,7 +42,7 @@ fn it_prints_the_report_and_writes_nothing() {
     assert!(out.status.success(), "{}", text(&out.stderr));
     let printed = text(&out.stdout);
     assert!(
-        printed.starts_with("/compact prune would cut 2 outputs: 13.9k tokens"),
+        printed.starts_with("/compact prune would cut 2 outputs: 13.7k tokens"),
         "{printed}"
     );
     assert!(

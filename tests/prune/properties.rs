@@ -110,7 +110,7 @@ fn saved(messages: &[Value]) -> usize {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 96, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 64, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn the_law_holds_and_no_word_is_lost(steps in prop::collection::vec(step(), 0..60), preserve in 0..9_u32) {

@@ -1,0 +1,217 @@
+//! The conversation up to a head: events and windows by their addresses.
+
+use std::path::Path;
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use super::copies::{Copies, Origin};
+use super::error::HistoryError;
+use super::event::{Event, Events};
+use super::key::Key;
+use super::record;
+use super::skim::Bits;
+use super::transcript::{Head, RowId, Transcript};
+use super::tree::Branch;
+
+/// How long a tool waits for the row of its own call: the client writes it 40 to 200 ms late.
+pub const WAIT: Duration = Duration::from_secs(2);
+const STEP: Duration = Duration::from_millis(20);
+
+/// A session's id longer than this is none.
+const MAX_SESSION_ID: usize = 128;
+
+/// A conversation up to a head.
+#[derive(Debug)]
+pub struct Conversation {
+    pub(super) transcript: Transcript,
+    pub(super) branch: Branch,
+    pub(super) copies: Copies,
+    pub(super) events: Events,
+    session_id: String,
+    head: RowId,
+}
+
+/// Why an address shows no event.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum NoEvent {
+    /// No row has it.
+    Unknown,
+    /// Its row is not on this branch.
+    NotOnBranch,
+    /// It has nothing to show.
+    Nothing,
+    /// It is the result of the call with this address.
+    ResultOf(u32),
+}
+
+impl Conversation {
+    /// Reads the transcript and follows the branch that ends at `head`, for which it waits up to `wait`.
+    ///
+    /// `state_dir` is the folder of side files; without one nothing is remembered between two readings, and copies are
+    /// told by their content alone.
+    ///
+    /// # Errors
+    /// See [`HistoryError`].
+    pub fn open(path: &Path, head: Head<'_>, state_dir: Option<&Path>, wait: Duration) -> Result<Self, HistoryError> {
+        let until = Instant::now() + wait;
+        let mut transcript = Transcript::read(path)?;
+        let head = loop {
+            match transcript.head(head) {
+                Err(HistoryError::HeadNotOnDisk { .. }) if Instant::now() < until => {
+                    sleep(STEP.min(until.saturating_duration_since(Instant::now())));
+                    transcript.read_on()?;
+                }
+                other => break other?,
+            }
+        };
+        Self::of(transcript, head, state_dir)
+    }
+
+    fn of(transcript: Transcript, head: RowId, state_dir: Option<&Path>) -> Result<Self, HistoryError> {
+        let branch = transcript.branch_at(head)?;
+        let cuts = state_dir
+            .map(|dir| record::read(dir, transcript.path()))
+            .unwrap_or_default();
+        let copies = Copies::find(&transcript, &branch, &cuts)?;
+        let events = Events::new(&transcript.table, &branch, &copies);
+        let stem = || {
+            transcript
+                .path()
+                .file_stem()
+                .map(|stem| stem.to_string_lossy().into_owned())
+        };
+        let named = transcript.row(head)?.session_id.filter(|id| id.len() <= MAX_SESSION_ID);
+        let session_id = named.or_else(stem).unwrap_or_default();
+        Ok(Self {
+            transcript,
+            branch,
+            copies,
+            events,
+            session_id,
+            head,
+        })
+    }
+
+    /// The session's id.
+    pub fn session_id(&self) -> &str {
+        &self.session_id
+    }
+
+    /// The row that the branch ends at.
+    pub const fn head(&self) -> RowId {
+        self.head
+    }
+
+    /// The transcript.
+    pub const fn transcript(&self) -> &Transcript {
+        &self.transcript
+    }
+
+    /// The id of a window of the branch, counted from the oldest.
+    pub(super) fn window_id(&self, window: u32) -> String {
+        let ordinal = self.branch.windows.get(window as usize).map_or(0, |span| span.ordinal);
+        format!("claude:{}:{ordinal}", self.session_id)
+    }
+
+    /// The window with this id, also `@current` and `@previous`.
+    pub(super) fn window_of_id(&self, id: &str) -> Option<u32> {
+        let newest = self.branch.newest();
+        match id {
+            "@current" => Some(newest),
+            "@previous" => newest.checked_sub(1),
+            _ => (0..=newest).find(|window| self.window_id(*window) == id),
+        }
+    }
+
+    /// What made a window.
+    pub(super) fn origin(&self, window: u32) -> Origin {
+        self.copies
+            .origins
+            .get(window as usize)
+            .copied()
+            .unwrap_or(Origin::Start)
+    }
+
+    /// The event of a call with this id.
+    pub(super) fn event_of_call(&self, tool_use_id: &str) -> Result<&Event, NoEvent> {
+        let table = &self.transcript.table;
+        let key = Key::of(tool_use_id.as_bytes());
+        if let Some(call) = table.find_call(key) {
+            return self.event(u64::from(table.block_seq[call as usize]));
+        }
+        // A result without its call has no place in the calls.
+        let result = (0..table.block_count()).find(|block| table.block_id[*block as usize] == key);
+        let result = result.ok_or(NoEvent::Unknown)?;
+        self.event(u64::from(table.block_seq[result as usize]))
+    }
+
+    /// The event with this address, or the one it leads to: a copy leads to what it repeats.
+    pub(super) fn event(&self, seq: u64) -> Result<&Event, NoEvent> {
+        if let Ok(place) = self.events.place(seq) {
+            return Ok(&self.events.all()[place]);
+        }
+        let table = &self.transcript.table;
+        if seq == 0 || seq >= u64::from(table.next_seq) {
+            return Err(NoEvent::Unknown);
+        }
+        let seq = u32::try_from(seq).map_err(|_| NoEvent::Unknown)?;
+        if let Some(block) = table.block_seq_place(seq) {
+            return self.shown_block(block);
+        }
+        let Some(row) = table.row_of_seq(seq) else {
+            return Err(NoEvent::Unknown);
+        };
+        let Some(original) = self.copies.original(row) else {
+            return Err(self.nothing(row));
+        };
+        self.events
+            .place(u64::from(table.seq[original as usize]))
+            .map(|place| &self.events.all()[place])
+            .map_err(|_| self.nothing(original))
+    }
+
+    /// The event that shows a call, or that a call or result of the same id leads to.
+    fn shown_block(&self, block: u32) -> Result<&Event, NoEvent> {
+        let table = &self.transcript.table;
+        if self
+            .branch
+            .window(table.first(table.block_row[block as usize]))
+            .is_none()
+        {
+            return Err(NoEvent::NotOnBranch);
+        }
+        let first = table.block_call[block as usize];
+        let twins = (0..table.block_count()).filter(|twin| {
+            if first == super::table::NONE {
+                table.block_id[*twin as usize] == table.block_id[block as usize]
+            } else {
+                table.block_call[*twin as usize] == first
+            }
+        });
+        let mut shown = twins.filter_map(|twin| self.events.place(u64::from(table.block_seq[twin as usize])).ok());
+        let Some(place) = shown.next() else {
+            return Err(NoEvent::Nothing);
+        };
+        let event = &self.events.all()[place];
+        match table.result(block) {
+            Some(_) if first != super::table::NONE => Err(NoEvent::ResultOf(event.seq)),
+            _ => Ok(event),
+        }
+    }
+
+    fn nothing(&self, row: u32) -> NoEvent {
+        let table = &self.transcript.table;
+        if self.branch.window(row).is_none() {
+            return NoEvent::NotOnBranch;
+        }
+        // A row of nothing but a result leads to the call.
+        let version = table.newest(row);
+        let results = table.bits[version as usize].has(Bits::RESULT);
+        let block = table.blocks_of(version).find(|block| table.result(*block).is_some());
+        match block.filter(|_| results).map(|block| self.shown_block(block)) {
+            Some(Err(NoEvent::ResultOf(call))) => NoEvent::ResultOf(call),
+            Some(Ok(event)) => NoEvent::ResultOf(event.seq),
+            _ => NoEvent::Nothing,
+        }
+    }
+}
