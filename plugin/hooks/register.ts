@@ -53,8 +53,8 @@ type Call = {
   depth: number
 }
 
-/** What became of it: an answer, nothing, or why there is none. */
-type Told = { answer?: Answer; trouble?: string }
+/** What became of it: an answer, nothing, why there is none, or that the person pressed Escape meanwhile. */
+type Told = { answer?: Answer; trouble?: string; isAborted?: true }
 
 /** A run of the program: what it printed, or one line that says why there is nothing. */
 type Run = Parsed<Record<string, unknown>> & { program?: string; isMissing?: boolean }
@@ -114,7 +114,11 @@ export const register: Register = (on, options) => {
     const agentId = agentOf(e)
     if (agentId === undefined) {
       await change($, id, session => prompted(turnStarted(session, e.turnId)))
-      await ensurePlan($, options, id, 'again')
+      try {
+        await ensurePlan($, options, id, 'again', next.signal)
+      } catch (error) {
+        if (!isAbort(error, next.signal)) throw error
+      }
     }
     await ask($, { options, event: 'turn.start', e, sessionId: id, agentId, origin: originOf(next.origin), signal: next.signal, depth: 0 })
     return next(e)
@@ -141,14 +145,9 @@ export const register: Register = (on, options) => {
   }).catch(($, e, next) => next(e))
 
   on('session.compact', async ($, e, next) => {
-    let answer: Answer | undefined
-    try {
-      answer = (await ask($, { options, event: 'session.compact', e, agentId: e.agentId, origin: originOf(next.origin), signal: next.signal, depth: 0 })).answer
-    } catch (error) {
-      // Escape rejects every call on `$`. To throw on would hand the conversation to the summary that the person stopped.
-      if (!next.signal.aborted) throw error
-    }
-    if (next.signal.aborted) return { skip: INTERRUPTED }
+    const { answer, isAborted } = await ask($, { options, event: 'session.compact', e, agentId: e.agentId, origin: originOf(next.origin), signal: next.signal, depth: 0 })
+    // To go on would hand the conversation to the summary that the person stopped.
+    if (isAborted === true || next.signal.aborted) return { skip: INTERRUPTED }
     if (answer?.kind === 'skip') return { skip: answer.reason }
     if (answer?.kind === 'next' && answer.instructions !== undefined) return next({ ...e, instructions: answer.instructions })
     if (answer?.kind !== 'messages') return next(e)
@@ -192,8 +191,23 @@ function originOf(origin: { readonly plugin: string; readonly tier: string }): s
   return origin.tier === 'core' ? undefined : origin.plugin
 }
 
-/** Sends an event to the program when the plan says so, keeps its state, carries out its effects. */
+/** Sends an event to the program; Escape meanwhile, which rejects every call on `$`, is no fault of anybody. */
 async function ask($: EngineInterface, call: Call): Promise<Told> {
+  try {
+    return await tell($, call)
+  } catch (error) {
+    if (isAbort(error, call.signal)) return { isAborted: true }
+    throw error
+  }
+}
+
+/** Whether a call on `$` was rejected since the person pressed Escape. */
+function isAbort(error: unknown, signal: AbortSignal | undefined): boolean {
+  return signal?.aborted === true || /\baborted$/.test(messageOf(error))
+}
+
+/** Sends an event to the program when the plan says so, keeps its state, carries out its effects. */
+async function tell($: EngineInterface, call: Call): Promise<Told> {
   const id = call.sessionId ?? (await $.session.id())
   let session = await plannedFor($, call, id)
   if (session.failures >= BREAKER_LIMIT || !(await isWoken($, session, call))) return troubleOf(session)
@@ -398,7 +412,7 @@ async function runProgram($: EngineInterface, session: SessionRecord, subcommand
       const run = await $.process.run([program, subcommand], { stdin, timeoutMs })
       return { ...parseOutput(run), program }
     } catch (error) {
-      if (signal?.aborted === true) throw error
+      if (isAbort(error, signal)) throw error
       const message = messageOf(error)
       if (!message.includes('ENOENT')) return { line: startLine(program, message, timeoutMs), program }
     }

@@ -94,6 +94,7 @@ pub(super) fn walk(
             }
         }
     }
+    state.is_reconciled = before.is_reconciled;
     if state != before {
         reply.state = serde_json::to_value(&state).ok();
         reply.watch = Some(steps::watch(snapshot.config(), &request.facts, &state.machine));

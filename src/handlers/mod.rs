@@ -22,7 +22,10 @@ mod exec;
 mod fresh_window;
 mod fresh_window_tool;
 mod handoff;
+mod history;
+mod ladder;
 mod notes;
+mod overview;
 mod prune;
 mod prune_preview;
 mod reload;
@@ -57,7 +60,10 @@ pub const ALL: &[Handler] = &[
     fresh_window::HANDLER,
     fresh_window_tool::HANDLER,
     handoff::HANDLER,
+    history::HANDLER,
+    ladder::HANDLER,
     notes::HANDLER,
+    overview::HANDLER,
     prune::HANDLER,
     prune_preview::HANDLER,
     reload::HANDLER,

@@ -5,6 +5,8 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::{Call, Failure, Handler, no_options, prune_preview, registers_nothing, steps};
+use crate::history::Transcript;
+use crate::history::record::{self, Cut, HandedBack};
 use crate::prune::{Asked, Entry, PruneInput, PruneOutcome, asked, cut_line, run as cut};
 use crate::wire::{Answer, Event};
 
@@ -49,6 +51,7 @@ fn run(call: &mut Call<'_>) -> Result<Option<Answer>, Failure> {
     let entries: Vec<Entry<'_>> = messages
         .map_or(Ok(Vec::new()), |messages| serde_json::from_str(messages.get()))
         .map_err(|error| Failure(format!("the conversation has an unexpected shape: {error}")))?;
+    let addresses = addresses(call);
     let outcome = cut(&PruneInput {
         entries: &entries,
         transcript: steps::transcript_path(call.facts),
@@ -56,11 +59,16 @@ fn run(call: &mut Call<'_>) -> Result<Option<Answer>, Failure> {
         cwd: call.facts.cwd.as_deref(),
         tokens: steps::tokens(call.facts),
         target,
-        seq: &|_| None,
+        seq: &|id| addresses.as_ref()?.seq_of_call(id),
     });
     match outcome {
         PruneOutcome::Skip { reason, .. } => Ok(Some(Answer::Skip { reason })),
-        PruneOutcome::Answer { messages, report, .. } => {
+        PruneOutcome::Answer {
+            messages,
+            report,
+            record,
+        } => {
+            keep_record(call, record);
             call.say(cut_line(&report));
             Ok(Some(Answer::Messages {
                 messages,
@@ -68,5 +76,21 @@ fn run(call: &mut Call<'_>) -> Result<Option<Answer>, Failure> {
                 tokens_after: Some(report.tokens_after),
             }))
         }
+    }
+}
+
+/// The transcript, for the addresses that the notes of the cuts name; a cut without them names the call alone.
+pub(super) fn addresses(call: &Call<'_>) -> Option<Transcript> {
+    Transcript::read(steps::transcript_path(call.facts)?).ok()
+}
+
+/// Records which rows were handed back, so that history shows each event once though the client writes them again.
+/// Without the record history tells the copies by their content, so that a failure costs no more than time.
+pub(super) fn keep_record(call: &Call<'_>, messages: Vec<HandedBack>) {
+    let (Some(state_dir), Some(path)) = (&call.world.state_dir, steps::transcript_path(call.facts)) else {
+        return;
+    };
+    if let Err(error) = record::write(state_dir, path, &Cut { messages }) {
+        tracing::warn!(%error, "the cut was not recorded");
     }
 }

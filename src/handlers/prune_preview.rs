@@ -53,6 +53,7 @@ pub(super) fn lines_of(call: &Call<'_>) -> Result<Vec<String>, Failure> {
         ]);
     };
     let command: Command = call.input().unwrap_or_default();
+    let addresses = super::prune::addresses(call);
     let report = prune::preview(&PreviewInput {
         transcript,
         head: None,
@@ -60,7 +61,7 @@ pub(super) fn lines_of(call: &Call<'_>) -> Result<Vec<String>, Failure> {
         cwd: call.facts.cwd.as_deref(),
         tokens: steps::tokens(call.facts),
         target: None,
-        seq: &|_| None,
+        seq: &|id| addresses.as_ref()?.seq_of_call(id),
     });
     Ok(match report {
         Ok(report) => prune::lines(&report, command.presentation.columns.unwrap_or(COLUMNS)),

@@ -12,9 +12,15 @@ use crate::window::machine;
 pub struct SessionState {
     /// The window's state machine.
     pub machine: machine::State,
+    /// How many turns were completed when the ladder last cut.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub last_ladder: Option<u64>,
     /// Agents that ran in the background when a turn last ended, by description.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub agents: Vec<String>,
+    /// What stands in the transcript was read for the event at hand.
+    #[serde(skip)]
+    pub is_reconciled: bool,
 }
 
 impl SessionState {

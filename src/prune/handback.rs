@@ -2,8 +2,6 @@
 //!
 //! Not one message keeps its handle: the client undoes a compaction on resume when a single one does.
 
-use serde::{Deserialize, Serialize};
-
 use super::arguments::Arguments;
 use super::event::Entry;
 use super::plan::{Change, Plan};
@@ -12,15 +10,7 @@ use super::rows::Branch;
 use super::thread::{Message, Thread, Words};
 use crate::wire::{MessageSpec, ResultSpec, TextSpec, ToolUseSpec};
 
-/// Which rows a rebuilt message stands for, so that history can resolve the copies.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct HandedBack {
-    /// Uuids of the rows that the message was made from, in order.
-    pub rows: Vec<String>,
-    /// Ids of its calls, or of the calls that it answers.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub tool_use_ids: Vec<String>,
-}
+pub use crate::history::record::HandedBack;
 
 /// The rebuilt conversation.
 #[derive(Debug, Clone, Default, PartialEq)]

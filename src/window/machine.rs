@@ -14,7 +14,7 @@
 //! | turn started | – | its own turn → close-out turn | – | its own turn → close-out turn | – |
 //! | stop | due → close out, at stop (mark) | – | – | close out if not yet | close out if not yet |
 //! | turn completed, answered | due → at stop (mark), the next stop closes out; closed out already → decide | accepted → at stop | its own → decide | closed out, or waited a turn → decide | decide |
-//! | turn completed, interrupted or failed | – | – | its own → dropped, said | mark: stays; else dropped, said | – |
+//! | turn completed, interrupted or failed | – | interrupted → dropped, said | its own → dropped, said | mark: stays; else dropped, said | – |
 //! | measured, no turn runs | due and closed out → decide | – | – | – | decide |
 //! | `/fresh-window`, idle | submit a close-out turn | says so | says so | mark: submit; else says so | mark: submit; else says so |
 //! | `/fresh-window`, busy | at stop (person) | says so | says so | says so | says so |
@@ -32,7 +32,7 @@
 //! | compaction, `/compact notesoup-reset <nonce>` | veto (spent) | veto (spent) | its own nonce → answer | veto (spent) |
 //! | compaction, automatic | answer; held back: leave to the client, said once a window | answer | answer | answer |
 //! | compaction, `/compact`, another plugin's, ahead of time | by the profile: veto, or the next row | the same | the same | the same |
-//! | boot of the answer cannot be built | leave to the client, said | veto, request owed | veto, request owed | leave to the client, said |
+//! | boot of the answer cannot be built | leave to the client, said | veto, said once a window, request owed | the same | leave to the client, said |
 //! | effect resolved | – | next window if not counted yet; not ours → dropped, said | not counted → owed | – |
 //! | effect skipped | – | owed | owed | – |
 //! | effect rejected: a turn runs | – | owed, silently | owed, silently | – |

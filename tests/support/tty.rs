@@ -380,7 +380,7 @@ impl Drop for Tty {
                 self.screen_text()
             );
         }
-        // It may have ended by itself.
+        // Not before: it clears the screen when it goes. It may have ended by itself.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }

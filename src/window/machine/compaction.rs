@@ -140,7 +140,12 @@ pub(super) fn unbuildable(state: &mut State, reason: &str, out: &mut Vec<Output>
         if let Some(flight) = state.flight.as_mut() {
             flight.answered = false;
         }
-        out.push(Output::Veto(Line::ResetWaitsForBoot { reason }));
+        // The client shows no reason for a compaction that a plugin asked for and a plugin vetoed.
+        let line = Line::ResetWaitsForBoot { reason };
+        if let Some(window) = state.window.as_mut() {
+            say_once_a_window(window, line.clone(), out);
+        }
+        out.push(Output::Veto(line));
         return;
     }
     state.flight = None;

@@ -229,7 +229,9 @@ fn answered(state: &mut State, ctx: &Ctx<'_>, id: Option<&str>, pending: &Pendin
 /// wants stays owed.
 fn broken_off(state: &mut State, id: Option<&str>, pending: &Pending, end: TurnEnd, out: &mut Vec<Output>) {
     let takes_it_along = match &pending.phase {
-        Phase::Submitted { .. } | Phase::Owed => false,
+        // Escape may have come before the start of the close-out turn was heard.
+        Phase::Submitted { .. } => end == TurnEnd::Aborted,
+        Phase::Owed => false,
         Phase::AtStop { .. } => true,
         Phase::CloseOutTurn { turn } => turn.is_none() || id.is_none() || turn.as_deref() == id,
     };

@@ -3,7 +3,10 @@
 //! Scripted usage drives it: a million tokens of window, the client compacts at 967,000, the reset mark is 958,808 and
 //! the warning mark 942,424.
 
-use crate::support::{Build, Lab, LabBuilder, Reply, both_builds};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use crate::support::{Build, Lab, LabBuilder, PATIENCE, Reply, both_builds};
 
 /// The frame of every boot.
 const BOOT: &str = "<notesoup window=\"";
@@ -14,6 +17,16 @@ const CLOSE_OUT: &str = "<notesoup:close-out";
 
 fn lab(build: Build) -> LabBuilder {
     Lab::on(build)
+}
+
+/// Waits for what neither the screen nor the model shows.
+#[track_caller]
+fn wait_for(what: &str, mut is_there: impl FnMut() -> bool) {
+    let end = Instant::now() + PATIENCE;
+    while !is_there() {
+        assert!(Instant::now() < end, "no {what} within {PATIENCE:?}");
+        thread::sleep(Duration::from_millis(20));
+    }
 }
 
 both_builds! {
@@ -146,6 +159,7 @@ both_builds! {
 
 mod fresh_window;
 mod headless;
+mod neighbours;
 mod sessions;
 mod trouble;
 

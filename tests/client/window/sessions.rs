@@ -1,6 +1,7 @@
 //! What stands after leaving, branching, clearing and rewinding.
 
 use super::{BOOT, WARNING, lab, through_a_reset};
+use crate::spine::assert_boot;
 use crate::support::{Reply, both_builds};
 
 both_builds! {
@@ -25,31 +26,47 @@ both_builds! {
         assert!(after.has_prompt("and now") && after.has_prompt("after the break"));
     }
 
-    /// `/clear`: a new identity with a boot of its own, and the warning can come again.
-    fn a_cleared_conversation_begins_anew(build) {
+    /// `/clear`: a new identity with a boot of its own, and the warning can come again. `/resume` of the first one: its
+    /// own boot and its own warning, and neither again.
+    fn a_cleared_conversation_begins_anew_and_the_first_one_is_taken_up_again(build) {
         let lab = lab(build)
             .script([
                 Reply::bash("echo one").tokens(944_000),
                 Reply::text("done").tokens(945_000),
                 Reply::bash("echo two").tokens(944_000),
                 Reply::text("done again").tokens(945_000),
+                Reply::bash("echo three").tokens(946_000),
+                Reply::text("done at last").tokens(947_000),
             ])
             .start();
         let mut tty = lab.interactive();
         tty.ask("begin");
+        let first = lab.transcript().session();
         tty.command("/clear");
         tty.ask("once more");
+        tty.command(&format!("/resume {first}"));
+        tty.ask("back again");
         tty.leave();
         let requests = lab.model.requests();
         let boots: Vec<usize> = requests.iter().map(|request| request.count(BOOT)).collect();
         let warnings: Vec<usize> = requests.iter().map(|request| request.count(WARNING)).collect();
-        assert_eq!(boots, [1, 1, 1, 1], "{}", lab.model.outline());
-        assert_eq!(warnings, [0, 1, 0, 1], "{}", lab.model.outline());
+        assert_eq!(boots, [1; 6], "{}", lab.model.outline());
+        assert_eq!(warnings, [0, 1, 0, 1, 1, 1], "{}", lab.model.outline());
+        let request = lab.model.last();
+        assert!(request.has_prompt("begin") && request.has_prompt("back again"), "{}", request.outline());
+        assert!(request.contains(&format!("{BOOT}claude:{first}:0\">")), "{}", request.outline());
     }
 
-    /// `/branch`: a new identity, and the boot of the new one once.
+    /// `/branch` of a window that was warned: a new identity with its own boot, once, and one warning.
     fn a_branched_conversation_has_a_boot_of_its_own(build) {
-        let lab = lab(build).script([Reply::text("pondering").tokens(20_000), Reply::text("branched").tokens(20_000)]).start();
+        let lab = lab(build)
+            .script([
+                Reply::bash("echo one").tokens(944_000),
+                Reply::text("done").tokens(945_000),
+                Reply::bash("echo two").tokens(945_000),
+                Reply::text("branched").tokens(946_000),
+            ])
+            .start();
         let mut tty = lab.interactive();
         tty.ask("begin");
         let first = lab.transcript().session();
@@ -57,14 +74,10 @@ both_builds! {
         tty.ask("go on");
         tty.leave();
         let request = lab.model.last();
+        assert_ne!(request.session(), first);
         request.assert_well_formed();
-        let ids: Vec<String> = request
-            .texts()
-            .match_indices(BOOT)
-            .map(|(at, _)| request.texts()[at + BOOT.len()..].split('"').next().unwrap().to_owned())
-            .collect();
-        let new: Vec<&String> = ids.iter().filter(|id| !id.contains(&first)).collect();
-        assert_eq!(new.len(), 1, "{ids:?}");
+        assert_boot(&request, 0);
+        assert_eq!(request.count(WARNING), 1, "{}", request.outline());
     }
 
     /// `/rewind` to before a reset: the window that stands again is the first one.

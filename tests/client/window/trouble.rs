@@ -2,8 +2,24 @@
 
 use serde_json::json;
 
-use super::{BOOT, CLOSE_OUT, WARNING, lab, through_a_reset};
-use crate::support::{Gate, Reply, both_builds};
+use super::{BOOT, CLOSE_OUT, WARNING, lab, through_a_reset, wait_for};
+use crate::spine::assert_boot;
+use crate::support::{Gate, Key, Reply, both_builds};
+
+/// A helper that takes as long over a compaction as the file `slow` stands beside it, and says so by another.
+fn slow_at_compactions() -> String {
+    let program = env!("CARGO_BIN_EXE_notesoup");
+    format!(
+        r#"here=$(dirname "$0")
+request=$(mktemp)
+cat > "$request"
+if [ -e "$here/slow" ] && grep -q '"event":"session.compact"' "$request"; then
+  touch "$here/building"
+  while [ -e "$here/slow" ]; do sleep 0.1; done
+fi
+exec "{program}" "$@" < "$request""#
+    )
+}
 
 both_builds! {
     /// A prompt typed ahead while a reset is due is answered once; the reset stays owed and comes after it, without a
@@ -36,10 +52,10 @@ both_builds! {
         assert_eq!(fresh.count(BOOT), 1);
     }
 
-    /// The notes cannot be read at the moment of a reset: it is vetoed, the window is intact, and the next turn tries
-    /// again.
-    fn a_boot_that_cannot_be_built_keeps_the_window(build) {
+    /// Escape while the reset is being built: nothing changed, no summary in its place, and the next turn tries again.
+    fn escape_while_the_reset_is_built_changes_nothing(build) {
         let lab = lab(build)
+            .helper_script(&slow_at_compactions())
             .script([
                 Reply::text("pondering").tokens(960_000),
                 Reply::text("saved").tokens(961_000),
@@ -47,13 +63,50 @@ both_builds! {
                 Reply::text("fresh").tokens(30_000),
             ])
             .start();
+        let slow = lab.root().join("slow");
+        std::fs::write(&slow, "").unwrap();
         let mut tty = lab.interactive();
+        tty.type_line("begin");
+        let building = lab.root().join("building");
+        wait_for("compaction", || building.exists());
+        tty.press(Key::Escape);
+        tty.wait_idle();
+        std::fs::remove_file(&slow).unwrap();
+        tty.clear_prompt_box();
+        tty.ask("again");
+        tty.ask("and now");
+        tty.leave();
+        let requests = lab.model.requests();
+        assert_eq!(requests.len(), 4, "{}", lab.model.outline());
+        assert_boot(&requests[2], 0);
+        assert!(requests[2].contains("pondering"), "the window was intact: {}", requests[2].outline());
+        assert_eq!(requests[2].count(CLOSE_OUT), 1);
+        assert_boot(&requests[3], 1);
+        assert!(!requests[3].contains("pondering"), "{}", requests[3].outline());
+        assert_eq!(lab.model.requests_of(crate::support::Asker::Summary).len(), 0);
+    }
+
+    /// The notes cannot be read at the moment of a reset: it is vetoed, the window is intact, and the next turn tries
+    /// again.
+    fn a_boot_that_cannot_be_built_keeps_the_window(build) {
+        let lab = lab(build)
+            .script([
+                Reply::text("early").tokens(20_000),
+                Reply::text("pondering").tokens(960_000),
+                Reply::text("saved").tokens(961_000),
+                Reply::text("still here").tokens(962_000),
+                Reply::text("fresh").tokens(30_000),
+            ])
+            .start();
+        let mut tty = lab.interactive();
+        tty.ask("first words");
         let notes = lab.notes();
-        std::fs::remove_dir_all(&notes).ok();
+        std::fs::remove_dir_all(&notes).unwrap();
         std::fs::write(&notes, "a file where the folder should be").unwrap();
         tty.ask("begin");
         tty.wait_for_screen("boot cannot be built");
         tty.wait_idle();
+        tty.screenshot("vetoed");
         std::fs::remove_file(&notes).unwrap();
         tty.ask("again");
         tty.wait_for_screen("still here");
@@ -61,10 +114,41 @@ both_builds! {
         tty.ask("and now");
         tty.leave();
         let requests = lab.model.requests();
-        assert!(requests[2].contains("pondering"), "the window was intact: {}", lab.model.outline());
+        assert_eq!(requests.len(), 5, "{}", lab.model.outline());
+        assert!(requests[3].contains("pondering"), "the window was intact: {}", requests[3].outline());
         let fresh = lab.model.last();
         assert!(!fresh.contains("pondering"), "{}", lab.model.outline());
-        assert_eq!(fresh.count(BOOT), 1);
+        assert_boot(&fresh, 1);
+    }
+
+    /// The client compacts by itself while the notes cannot be read: its own summary, and the boot comes back with the
+    /// next prompt.
+    fn a_boot_that_cannot_be_built_leaves_the_summary_to_the_client(build) {
+        let lab = lab(build)
+            .script([
+                Reply::text("pondering").tokens(20_000),
+                Reply::bash("echo hello-soup").tokens(970_000),
+                Reply::text("went on").tokens(30_000),
+                Reply::text("with its memory").tokens(31_000),
+            ])
+            .start();
+        let mut tty = lab.interactive();
+        tty.ask("begin");
+        let notes = lab.notes();
+        std::fs::remove_dir_all(&notes).unwrap();
+        std::fs::write(&notes, "a file where the folder should be").unwrap();
+        tty.ask("fill it");
+        tty.wait_for_screen("went on");
+        tty.wait_idle();
+        tty.screenshot("summary");
+        std::fs::remove_file(&notes).unwrap();
+        tty.ask("and now");
+        tty.leave();
+        assert_eq!(lab.model.requests_of(crate::support::Asker::Summary).len(), 1, "{}", lab.model.outline());
+        let request = lab.model.last();
+        request.assert_well_formed();
+        assert!(request.contains("What was said, in short."), "{}", request.outline());
+        assert_boot(&request, 1);
     }
 
     /// A native summary in between: the boot is there again afterwards, once.
@@ -130,22 +214,23 @@ both_builds! {
     fn margins_that_change_between_two_turns_are_used(build) {
         let lab = lab(build)
             .settings(json!({ "notesoup": { "resetMarginTokens": 8192 } }))
-            .script([
-                Reply::bash("echo one").tokens(900_000),
-                Reply::text("done").tokens(900_100),
-                Reply::bash("echo two").tokens(900_200),
-                Reply::text("done again").tokens(900_300),
-            ])
+            .script([Reply::bash("echo one").tokens(900_000), Reply::text("done").tokens(900_100)])
             .start();
         let mut tty = lab.interactive();
         tty.ask("begin");
         lab.set_settings(&json!({ "notesoup": { "resetMarginTokens": 60_000, "warningRunwayTokens": "lots" } }));
-        std::thread::sleep(std::time::Duration::from_millis(500));
+        // The client watches its settings and takes its time over it.
+        wait_for("look at the settings", || {
+            tty.ask("is it in yet");
+            tty.shows("\"lots\"")
+        });
+        let before = lab.model.count();
+        lab.model.script([Reply::bash("echo two").tokens(900_200), Reply::text("done again").tokens(900_300)]);
         tty.ask("again");
-        tty.wait_for_screen("\"lots\"");
         tty.leave();
         let warnings: Vec<usize> = lab.model.requests().iter().map(|request| request.count(WARNING)).collect();
-        assert_eq!(warnings, [0, 0, 0, 1], "{}", lab.model.outline());
+        assert!(warnings[..=before].iter().all(|count| *count == 0), "{warnings:?}");
+        assert_eq!(warnings[before + 1..], [1], "{}", lab.model.outline());
     }
 
     /// A background subagent that runs and ends starts no reset and blocks none.
@@ -163,7 +248,7 @@ both_builds! {
         let mut tty = lab.interactive();
         tty.type_line("begin");
         tty.wait_for_screen("saved");
-        tty.wait_for_screen("Compacted");
+        wait_for("reset", || lab.transcript().boundaries() == 1);
         gate.release();
         let request = lab.model.wait_for_request("the report in the fresh window", |request| request.contains("seen it all") && request.count(BOOT) == 1);
         tty.wait_idle();

@@ -219,7 +219,8 @@ fn with_a_boot_that_cannot_be_built_is_vetoed_and_tried_again_with_the_same_para
     session.compaction_asked(Trigger::Plugin, None, PLUGIN);
     let reason = "notes unreadable".to_owned();
     let out = session.feed(Input::ResetUnbuildable { reason: reason.clone() });
-    assert_eq!(out, vec![Output::Veto(Line::ResetWaitsForBoot { reason })]);
+    let line = Line::ResetWaitsForBoot { reason };
+    assert_eq!(out, vec![Output::Say(line.clone()), Output::Veto(line)]);
     session.settle("reset-1", Ok(Some("no reset")));
     session.choice = 3;
     session.turn_starts("t2", "go");
