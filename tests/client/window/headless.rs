@@ -34,11 +34,13 @@ both_builds! {
         assert!(!fresh.contains("pondering"));
     }
 
-    /// The same in a session that takes its prompts as rows of JSON.
+    /// The same in a session that takes its prompts as rows of JSON. The client says that a turn is over before its end
+    /// was heard of, so a prompt sent at once may still be answered in the old window.
     fn the_reset_comes_in_a_stream(build) {
         let lab = lab(build).script(through_a_reset()).start();
         let mut stream = lab.stream(&[]);
         stream.ask("begin");
+        stream.ask("meanwhile");
         stream.ask("and now");
         stream.finish();
         let fresh = lab.model.last();
