@@ -217,10 +217,9 @@ both_builds! {
             .option("profile", json!("compact-shaper"))
             .script([Reply::bash("echo one").tokens(944_000), Reply::text("done").tokens(945_000)])
             .start();
-        let mut tty = lab.interactive();
-        tty.ask("begin");
-        tty.leave();
+        lab.headless("begin").success();
         let request = lab.model.last();
+        assert_eq!(lab.model.count(), 2);
         assert_eq!((request.count(BOOT), request.count(WARNING)), (0, 0), "{}", lab.model.outline());
     }
 
