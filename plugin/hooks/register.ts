@@ -194,7 +194,7 @@ export const register: Register = (on, options) => {
  * is: a summary in its place is not what was asked for.
  */
 function isOurReset(e: { readonly trigger: string; readonly instructions?: string }, isFromUs: boolean): boolean {
-  return e.trigger === 'plugin' ? isFromUs : e.trigger === 'manual' && (e.instructions ?? '').startsWith(RESET_WORD)
+  return isFromUs || (e.trigger === 'manual' && (e.instructions ?? '').startsWith(RESET_WORD))
 }
 
 /** The subagent whose turn begins; older builds raise that event for the main loop alone and do not declare the field. */
