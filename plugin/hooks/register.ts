@@ -29,6 +29,9 @@ const SUBMIT_AGAIN_MS = 100
 /** How many effects may follow from effects. */
 const DEPTH_LIMIT = 5
 const INTERRUPTED = 'interrupted'
+const BROKEN = 'the reset failed'
+/** What the arguments of a reset by command begin with. */
+const RESET_WORD = 'notesoup-reset '
 const REFUSED_BIN = 'NOTESOUP_BIN of this project’s settings is not used: a repository must not choose the program; set it in your own settings'
 const REFUSED_PATH = 'this project’s settings set PATH, so the program is not looked for there: a repository must not choose it; name it by NOTESOUP_BIN in your own settings'
 const NOT_FOUND = 'the program `notesoup` is not there: build it with `cargo install --path .` in its repository and run `notesoup install`, or name it by NOTESOUP_BIN (see the plugin’s README)'
@@ -146,17 +149,23 @@ export const register: Register = (on, options) => {
   }).catch(($, e, next) => next(e))
 
   on('session.compact', async ($, e, next) => {
-    const { answer, isAborted } = await ask($, { options, event: 'session.compact', e, agentId: e.agentId, origin: originOf(next.origin), signal: next.signal, depth: 0 })
+    const { answer, isAborted, trouble } = await ask($, { options, event: 'session.compact', e, agentId: e.agentId, origin: originOf(next.origin), signal: next.signal, depth: 0 })
     // To go on would hand the conversation to the summary that the person stopped.
     if (isAborted === true || next.signal.aborted) return { skip: INTERRUPTED }
+    const isOurs = isOurReset(e, next.origin.plugin === $.plugin.name)
+    if (trouble !== undefined && isOurs) return { skip: trouble }
     if (answer?.kind === 'skip') return { skip: answer.reason }
     if (answer?.kind === 'next' && answer.instructions !== undefined) return next({ ...e, instructions: answer.instructions })
     if (answer?.kind !== 'messages') return e.agentId === undefined ? next(e) : compactAgent($, e.agentId, () => next(e))
     const rebuilt = rebuild(e.messages, answer)
     if (rebuilt.line === undefined) return rebuilt.value
+    if (isOurs) return { skip: rebuilt.line }
     $.ui.log(`${rebuilt.line}. The compaction goes on without it.`)
     return next(e)
-  }).catch(async ($, e, next) => (next.signal.aborted ? { skip: INTERRUPTED } : next(e)))
+  }).catch(async ($, e, next) => {
+    if (next.signal.aborted) return { skip: INTERRUPTED }
+    return isOurReset(e, next.origin.plugin === $.plugin.name) ? { skip: BROKEN } : next(e)
+  })
 
   on('command.run', { command: ['fresh-window', 'prune-preview', 'notesoup'] }, async ($, e, next) => {
     const id = await $.session.id()
@@ -179,6 +188,14 @@ export const register: Register = (on, options) => {
     if (told.trouble !== undefined) return { deny: `notesoup cannot answer: ${told.trouble}` }
     return next(e)
   }).catch(($, e, next) => next(e))
+}
+
+/**
+ * Whether a compaction is the reset that this plugin has asked for. One that cannot be answered leaves the window as it
+ * is: a summary in its place is not what was asked for.
+ */
+function isOurReset(e: { readonly trigger: string; readonly instructions?: string }, isFromUs: boolean): boolean {
+  return isFromUs || (e.trigger === 'manual' && (e.instructions ?? '').startsWith(RESET_WORD))
 }
 
 /** The subagent whose turn begins; older builds raise that event for the main loop alone and do not declare the field. */

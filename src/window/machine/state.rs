@@ -42,6 +42,9 @@ pub struct State {
     pub counter: u64,
     /// True: a compaction was counted when its call resolved, so the event that tells of it must not count again.
     pub settled_ahead: bool,
+    /// True: the last try was vetoed or interrupted, and no turn has passed since.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub rests: bool,
     /// Lines that were said once in this session.
     #[serde(skip_serializing_if = "BTreeSet::is_empty")]
     pub said: BTreeSet<String>,
@@ -61,6 +64,7 @@ impl Default for State {
             refused: false,
             counter: 0,
             settled_ahead: false,
+            rests: false,
             said: BTreeSet::new(),
         }
     }

@@ -60,6 +60,7 @@ fn warn(state: &mut State, ctx: &Ctx<'_>, out: &mut Vec<Output>) {
 /// `turn.start`: finds the close-out turn.
 pub(super) fn turn_started(state: &mut State, id: Option<&str>, text: &str) {
     state.settled_ahead = false;
+    state.rests = false;
     if state.flight.as_ref().is_some_and(|flight| flight.stood) {
         state.flight = None;
     }
@@ -130,6 +131,7 @@ pub(super) fn turn_completed(state: &mut State, ctx: &Ctx<'_>, id: Option<&str>,
     if end == TurnEnd::Aborted && ctx.fill.is_none() {
         boot_went_with_the_prompt(state);
     }
+    state.rests = false;
     if !drop_stale_flight(state, id) {
         return;
     }
@@ -261,7 +263,8 @@ fn broken_off(state: &mut State, id: Option<&str>, pending: &Pending, end: TurnE
 
 /// `session.measure`: a reset that is owed is tried again; one that is due comes when nothing has to be closed out.
 pub(super) fn measured(state: &mut State, ctx: &Ctx<'_>, out: &mut Vec<Output>) {
-    if ctx.turn_running {
+    // What was interrupted or vetoed is not begun again until a turn has passed.
+    if ctx.turn_running || state.rests {
         return;
     }
     if let Some(flight) = &state.flight {
