@@ -53,10 +53,7 @@ fn main() {
     time("notes_write, durable", || {
         count += 1;
         let content = format!("{count}\n{}", "x".repeat(NOTE_BYTES));
-        drop(call(
-            "notes_write",
-            json!({ "address": "@human/bench", "content": content }),
-        ));
+        call("notes_write", json!({ "address": "@human/bench", "content": content }));
     });
 }
 
