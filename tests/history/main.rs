@@ -1,6 +1,8 @@
 //! The old conversation, read from transcripts made up here: every kind of row, every shape of tree.
 
 #![allow(
+    clippy::collapsible_match,
+    clippy::collapsible_if,
     clippy::unwrap_used,
     clippy::expect_used,
     clippy::panic,
