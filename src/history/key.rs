@@ -33,38 +33,57 @@ impl Key {
 /// The bits of `xxxxxxxx-xxxx-Vxxx-xxxx-xxxxxxxxxxxx` in lower case, with a version digit that is not 0.
 fn uuid(id: &[u8]) -> Option<u128> {
     let id: &[u8; 36] = id.try_into().ok()?;
-    let mut bits = 0u128;
-    let mut bad = 0u8;
-    for (at, byte) in id.iter().enumerate() {
-        if matches!(at, 8 | 13 | 18 | 23) {
-            bad |= byte ^ b'-';
-            continue;
-        }
-        let digit = HEX[*byte as usize];
-        bad |= digit & 0xf0;
-        bits = bits << 4 | u128::from(digit & 0xf);
+    if id[8] != b'-' || id[13] != b'-' || id[18] != b'-' || id[23] != b'-' {
+        return None;
     }
-    (bad == 0 && bits >> 76 & 0xf != 0).then_some(bits)
+    let digits = |at: usize, second: usize| {
+        let mut part = [0; 8];
+        part[..4].copy_from_slice(&id[at..at + 4]);
+        part[4..].copy_from_slice(&id[second..second + 4]);
+        hex(part)
+    };
+    let [a, b, c, d] = [digits(0, 4)?, digits(9, 14)?, digits(19, 24)?, digits(28, 32)?];
+    let bits = u128::from(a) << 96 | u128::from(b) << 64 | u128::from(c) << 32 | u128::from(d);
+    (bits >> 76 & 0xf != 0).then_some(bits)
 }
 
-const HEX: [u8; 256] = {
-    let mut table = [0xff; 256];
-    let mut at = 0;
-    while at < 10 {
-        table[b'0' as usize + at] = at as u8;
-        at += 1;
+/// The number of eight digits, all at once.
+fn hex(digits: [u8; 8]) -> Option<u32> {
+    const ONES: u64 = u64::MAX / 255;
+    let word = u64::from_be_bytes(digits);
+    // Letters have bit 6, digits have not.
+    let letters = word >> 6 & ONES;
+    let values = (word & (ONES * 0xf)) + letters * 9;
+    // Written back in lower case it must be what it was.
+    let written = values + (ONES * u64::from(b'0')) + letters * u64::from(b'a' - b'0' - 10);
+    let too_large = (values + ONES * 0x70) & (ONES * 0x80);
+    let small_letter = letters * 0xff & (values + ONES * 0x76 ^ ONES * 0x80) & (ONES * 0x80);
+    let large_digit = !(letters * 0xff) & (values + ONES * 0x76) & (ONES * 0x80);
+    if written != word || too_large | small_letter | large_digit != 0 {
+        return None;
     }
-    let mut at = 0;
-    while at < 6 {
-        table[b'a' as usize + at] = 10 + at as u8;
-        at += 1;
-    }
-    table
-};
+    let pairs = (values | values >> 4) & 0x00ff_00ff_00ff_00ff;
+    let quads = (pairs | pairs >> 8) & 0x0000_ffff_0000_ffff;
+    Some((quads | quads >> 16) as u32)
+}
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn only_small_digits_are_digits() {
+        for byte in 0..=255u8 {
+            let expected = char::from(byte).to_digit(16).filter(|_| !byte.is_ascii_uppercase());
+            for place in 0..8 {
+                let mut digits = *b"0a9f1e2d";
+                digits[place] = byte;
+                let text: String = digits.iter().map(|byte| char::from(*byte)).collect();
+                let expected = expected.and_then(|_| u32::from_str_radix(&text, 16).ok());
+                assert_eq!(hex(digits), expected, "{text:?}");
+            }
+        }
+    }
 
     #[test]
     fn a_uuid_is_its_own_bits_and_anything_else_a_hash() {

@@ -181,14 +181,8 @@ impl<'a> Cursor<'a> {
         let start = self.at + 1;
         let mut at = start;
         let mut escaped = false;
-        // Most strings are names and ids: the first bytes are looked at here, without a call.
-        let near = self.bytes.len().min(start + 16);
-        while at < near && self.bytes[at] != b'"' && self.bytes[at] != b'\\' {
-            at += 1;
-        }
         loop {
-            let rest = self.bytes.get(at..).ok_or(Broken)?;
-            let found = at + memchr2(b'"', b'\\', rest).ok_or(Broken)?;
+            let found = special(self.bytes, at).ok_or(Broken)?;
             if self.bytes[found] == b'"' {
                 self.at = found + 1;
                 return Ok(RawStr {
@@ -299,9 +293,46 @@ impl<'a> Cursor<'a> {
     }
 }
 
+/// The next quote or backslash from `at` on.
+///
+/// Most strings are names and ids of a few bytes, which are looked at eight at a time, without a call.
+#[inline]
+fn special(bytes: &[u8], mut at: usize) -> Option<usize> {
+    const ONES: u64 = u64::MAX / 255;
+    const HIGH: u64 = ONES << 7;
+    const SHORT: usize = 5;
+    // The lowest marked byte is right; those above it may not be.
+    let zeros = |word: u64| word.wrapping_sub(ONES) & !word & HIGH;
+    for _ in 0..SHORT {
+        let Some(word) = bytes.get(at..at + 8).and_then(|word| word.try_into().ok()) else {
+            break;
+        };
+        let word = u64::from_le_bytes(word);
+        let found = zeros(word ^ (ONES * b'"' as u64)) | zeros(word ^ (ONES * b'\\' as u64));
+        if found != 0 {
+            return Some(at + (found.trailing_zeros() / 8) as usize);
+        }
+        at += 8;
+    }
+    Some(at + memchr2(b'"', b'\\', bytes.get(at..)?)?)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_end_of_a_string_is_found_wherever_it_lies() {
+        for length in 0..120 {
+            for (end, other) in [(b'"', b'!'), (b'\\', b']'), (b'"', 0xa2)] {
+                let mut bytes = vec![other; length];
+                assert_eq!(special(&bytes, 0), None);
+                bytes.push(end);
+                bytes.extend_from_slice(b"x\"\\ and more");
+                assert_eq!(special(&bytes, 0), Some(length));
+            }
+        }
+    }
 
     fn skipped(text: &str) -> Option<usize> {
         let mut cursor = Cursor::new(text.as_bytes());

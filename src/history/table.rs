@@ -79,6 +79,9 @@ pub(super) struct Table {
     orphans: HashMap<Key, Vec<u32>>,
 }
 
+/// About how long the rows of a transcript are, bookkeeping in between included.
+const BYTES_PER_ROW: u64 = 3000;
+
 /// In place of a tool's name: a result.
 pub(super) const RESULT: u32 = u32::MAX;
 /// In place of a tool's name: the result of a call that failed.
@@ -187,6 +190,15 @@ impl Table {
         self.boundaries.get(at)
     }
 
+    /// Makes room for the rows of a file of this size.
+    pub fn expect_bytes(&mut self, bytes: u64) {
+        let rows = usize::try_from(bytes / BYTES_PER_ROW).unwrap_or(0);
+        let Self {
+            by_uuid, uuid: keys, ..
+        } = self;
+        by_uuid.reserve(rows, |row| keys[*row as usize].hash());
+    }
+
     /// Takes a row in.
     pub fn add(&mut self, skim: &Skim<'_>, offset: u64, length: u32, line: u32) {
         let Some(uuid) = skim.uuid else {
@@ -194,6 +206,10 @@ impl Table {
         };
         let row = self.len();
         let first = self.find(uuid);
+        if first.is_some_and(|first| self.offset[first as usize] == offset) {
+            // The end of the file is read again when its last line had no end.
+            return;
+        }
         self.uuid.push(uuid);
         self.offset.push(offset);
         self.length.push(length);

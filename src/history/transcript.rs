@@ -10,7 +10,7 @@ use memchr::memmem;
 
 use super::error::HistoryError;
 use super::key::Key;
-use super::reader::Lines;
+use super::reader::{Line, each_part};
 use super::row::Row;
 use super::scan::Cursor;
 use super::skim::{Bits, Skim};
@@ -79,43 +79,18 @@ impl Transcript {
 
     /// Takes in what stands behind the place that was read up to.
     pub(super) fn read_on(&mut self) -> Result<(), HistoryError> {
-        let failed = |source| HistoryError::Read {
-            path: self.path.clone(),
-            source,
-        };
-        let end = self.file.metadata().map_err(failed)?.len();
-        let mut lines = Lines::new(&self.file, self.done.bytes, end, self.done.lines);
-        while let Some(line) = lines.next().map_err(failed)? {
-            let mut cursor = Cursor::new(line.bytes);
-            if line.number == 1 {
-                cursor.skip_mark();
-            }
-            loop {
-                cursor.space();
-                if cursor.at_end() {
-                    break;
-                }
-                let start = cursor.position();
-                let mut skim = Skim::default();
-                if skim.read(&mut cursor).is_err() {
-                    if line.complete {
-                        return Err(HistoryError::Malformed { line: line.number });
-                    }
-                    break;
-                }
-                let length = u32::try_from(cursor.position() - start).unwrap_or(u32::MAX);
-                let number = u32::try_from(line.number).unwrap_or(u32::MAX);
-                self.table.add(&skim, line.offset + start as u64, length, number);
-            }
-            if line.complete {
-                self.done = Done {
-                    bytes: line.offset + line.bytes.len() as u64 + 1,
-                    lines: line.number,
-                    rows: self.table.len(),
-                };
-            }
-        }
-        Ok(())
+        let Self { file, table, done, .. } = self;
+        let read = file.metadata().map_err(Stop::from).and_then(|metadata| {
+            let end = metadata.len().max(done.bytes);
+            table.expect_bytes(end - done.bytes);
+            each_part(file, done.bytes, end, |part| {
+                part.lines().try_for_each(|line| take_line(table, done, line))
+            })
+        });
+        read.map_err(|stop| match stop {
+            Stop::Read(source) => self.unreadable(source),
+            Stop::Malformed(line) => HistoryError::Malformed { line },
+        })
     }
 
     /// Whether the file was written to a moment ago.
@@ -315,6 +290,52 @@ impl Transcript {
     pub fn is_empty(&self) -> bool {
         self.table.uuid.is_empty()
     }
+}
+
+/// Why reading ends before the end.
+enum Stop {
+    Read(io::Error),
+    Malformed(u64),
+}
+
+impl From<io::Error> for Stop {
+    fn from(error: io::Error) -> Self {
+        Self::Read(error)
+    }
+}
+
+/// Takes the rows of a line into the table.
+fn take_line(table: &mut Table, done: &mut Done, line: Line<'_>) -> Result<(), Stop> {
+    let number = done.lines + 1;
+    let mut cursor = Cursor::new(line.bytes);
+    if number == 1 {
+        cursor.skip_mark();
+    }
+    loop {
+        cursor.space();
+        if cursor.at_end() {
+            break;
+        }
+        let start = cursor.position();
+        let mut skim = Skim::default();
+        if skim.read(&mut cursor).is_err() {
+            if line.complete {
+                return Err(Stop::Malformed(number));
+            }
+            break;
+        }
+        let length = u32::try_from(cursor.position() - start).unwrap_or(u32::MAX);
+        let at = u32::try_from(number).unwrap_or(u32::MAX);
+        table.add(&skim, line.offset + start as u64, length, at);
+    }
+    if line.complete {
+        *done = Done {
+            bytes: line.offset + line.bytes.len() as u64 + 1,
+            lines: number,
+            rows: table.len(),
+        };
+    }
+    Ok(())
 }
 
 /// What the branch says of the window at its end.
