@@ -53,6 +53,8 @@ export type SessionRecord = {
   /** Failed runs of the program in a row, and why the last one failed. */
   failures: number
   trouble: string | null
+  /** The subagent whose own conversation is being compacted; older builds do not name it when that stands. */
+  compactingAgent: string | null
   /** Lines that were shown and are not to be shown again. */
   said: string[]
 }
@@ -89,6 +91,7 @@ export function freshSession(id: string): SessionRecord {
     serial: 0,
     failures: 0,
     trouble: null,
+    compactingAgent: null,
     said: [],
   }
 }

@@ -29,6 +29,9 @@ const SUBMIT_AGAIN_MS = 100
 /** How many effects may follow from effects. */
 const DEPTH_LIMIT = 5
 const INTERRUPTED = 'interrupted'
+const BROKEN = 'the reset failed'
+/** What the arguments of a reset by command begin with. */
+const RESET_WORD = 'notesoup-reset '
 const REFUSED_BIN = 'NOTESOUP_BIN of this project’s settings is not used: a repository must not choose the program; set it in your own settings'
 const REFUSED_PATH = 'this project’s settings set PATH, so the program is not looked for there: a repository must not choose it; name it by NOTESOUP_BIN in your own settings'
 const NOT_FOUND = 'the program `notesoup` is not there: build it with `cargo install --path .` in its repository and run `notesoup install`, or name it by NOTESOUP_BIN (see the plugin’s README)'
@@ -79,8 +82,9 @@ export const register: Register = (on, options) => {
     await bind($, e)
     // A new session has no plan yet; one that is resumed may have one from before.
     if (e.source === 'resume') await change($, e.session_id, session => ({ ...session, isPlanStale: true }))
+    const agentId = e.agent_id ?? (e.source === 'compact' ? await compactedAgent($, e.session_id) : undefined)
     if (result.preventContinuation === true) return result
-    const told = await ask($, { options, event: 'classic.SessionStart', e, sessionId: e.session_id, agentId: e.agent_id, origin: originOf(next.origin), signal: next.signal, depth: 0 })
+    const told = await ask($, { options, event: 'classic.SessionStart', e, sessionId: e.session_id, agentId, origin: originOf(next.origin), signal: next.signal, depth: 0 })
     return told.answer?.kind === 'context' ? { ...result, additionalContext: [...(result.additionalContext ?? []), ...told.answer.texts] } : result
   }).catch(($, e, next) => next(e))
 
@@ -145,17 +149,23 @@ export const register: Register = (on, options) => {
   }).catch(($, e, next) => next(e))
 
   on('session.compact', async ($, e, next) => {
-    const { answer, isAborted } = await ask($, { options, event: 'session.compact', e, agentId: e.agentId, origin: originOf(next.origin), signal: next.signal, depth: 0 })
+    const { answer, isAborted, trouble } = await ask($, { options, event: 'session.compact', e, agentId: e.agentId, origin: originOf(next.origin), signal: next.signal, depth: 0 })
     // To go on would hand the conversation to the summary that the person stopped.
     if (isAborted === true || next.signal.aborted) return { skip: INTERRUPTED }
+    const isOurs = isOurReset(e, next.origin.plugin === $.plugin.name)
+    if (trouble !== undefined && isOurs) return { skip: trouble }
     if (answer?.kind === 'skip') return { skip: answer.reason }
     if (answer?.kind === 'next' && answer.instructions !== undefined) return next({ ...e, instructions: answer.instructions })
-    if (answer?.kind !== 'messages') return next(e)
+    if (answer?.kind !== 'messages') return e.agentId === undefined ? next(e) : compactAgent($, e.agentId, () => next(e))
     const rebuilt = rebuild(e.messages, answer)
     if (rebuilt.line === undefined) return rebuilt.value
+    if (isOurs) return { skip: rebuilt.line }
     $.ui.log(`${rebuilt.line}. The compaction goes on without it.`)
     return next(e)
-  }).catch(async ($, e, next) => (next.signal.aborted ? { skip: INTERRUPTED } : next(e)))
+  }).catch(async ($, e, next) => {
+    if (next.signal.aborted) return { skip: INTERRUPTED }
+    return isOurReset(e, next.origin.plugin === $.plugin.name) ? { skip: BROKEN } : next(e)
+  })
 
   on('command.run', { command: ['fresh-window', 'prune-preview', 'notesoup'] }, async ($, e, next) => {
     const id = await $.session.id()
@@ -178,6 +188,14 @@ export const register: Register = (on, options) => {
     if (told.trouble !== undefined) return { deny: `notesoup cannot answer: ${told.trouble}` }
     return next(e)
   }).catch(($, e, next) => next(e))
+}
+
+/**
+ * Whether a compaction is the reset that this plugin has asked for. One that cannot be answered leaves the window as it
+ * is: a summary in its place is not what was asked for.
+ */
+function isOurReset(e: { readonly trigger: string; readonly instructions?: string }, isFromUs: boolean): boolean {
+  return isFromUs || (e.trigger === 'manual' && (e.instructions ?? '').startsWith(RESET_WORD))
 }
 
 /** The subagent whose turn begins; older builds raise that event for the main loop alone and do not declare the field. */
@@ -514,6 +532,30 @@ async function say($: EngineInterface, id: string, line: string): Promise<void> 
     return withSaid(session, line)
   })
   if (isNew) $.ui.log(line)
+}
+
+/** Runs a subagent's own compaction, and remembers whose it is until it stands: older builds do not say so then. */
+async function compactAgent<T extends { readonly skip?: string }>($: EngineInterface, agentId: string, run: () => Promise<T>): Promise<T> {
+  const id = await $.session.id()
+  await change($, id, session => ({ ...session, compactingAgent: agentId }))
+  let isOver = true
+  try {
+    const result = await run()
+    isOver = result.skip !== undefined
+    return result
+  } finally {
+    if (isOver) await change($, id, session => ({ ...session, compactingAgent: null }))
+  }
+}
+
+/** The subagent whose compaction stands now, where it is not the main conversation's. */
+async function compactedAgent($: EngineInterface, id: string): Promise<string | undefined> {
+  let agentId: string | null = null
+  await change($, id, session => {
+    agentId = session.compactingAgent
+    return agentId === null ? session : { ...session, compactingAgent: null }
+  })
+  return agentId ?? undefined
 }
 
 /** Binds the session's transcript, as every `classic.*` event names it. */

@@ -255,14 +255,35 @@ describe('effects', () => {
     expect(w.hooks.at(-1)?.e).toEqual({ id: 'c1', effect: 'compact', ok: false, error: 'aborted' })
   })
 
-  test('a compaction that the client refuses says why', async ($, on) => {
+  test('a reset of ours that cannot be answered leaves the window as it is', async ($, on) => {
+    const w = world(on)
+    w.plan = () => planFor('session.measure', 'session.compact')
+    let native = 0
+    on('session.compact', ($, e) => {
+      native += 1
+      return { messages: e.messages }
+    })
+    w.hook = request => {
+      if (request.event === 'session.measure') return { v: 1, effects: [{ effect: 'compact', id: 'c1' }] }
+      return request.event === 'session.compact' ? { run: { exitCode: 1, stderr: 'no luck' } } : { v: 1 }
+    }
+    await $.session.measure(MEASURE)
+    const why = 'the program ended with exit code 1: no luck'
+    expect(w.hooks.at(-1)?.e).toEqual({ id: 'c1', effect: 'compact', ok: false, skip: why })
+    expect(await $.session.compact(compaction({ instructions: 'notesoup-reset 7' }))).toEqual({ skip: why })
+    expect(native).toBe(0)
+    await $.session.compact(compaction({ instructions: 'keep the names' }))
+    expect(native).toBe(1)
+  })
+
+  test('a compaction that fails says why', async ($, on) => {
     const w = world(on)
     w.plan = () => planFor('session.measure')
     w.hook = request => (request.event === 'session.measure' ? { v: 1, effects: [{ effect: 'compact', id: 'c1' }] } : { v: 1 })
     await $.session.measure(MEASURE)
     const outcome = w.hooks.at(-1)?.e
     expect(outcome?.ok).toBe(false)
-    expect(typeof outcome?.error).toBe('string')
+    expect(typeof (outcome?.error ?? outcome?.skip)).toBe('string')
   })
 
   test('a command is run and told', async ($, on) => {

@@ -39,6 +39,14 @@ describe('a program that fails is said once, and the session goes on', () => {
   }
 })
 
+test('Escape while the program runs is no failure of it', async ($, on) => {
+  const w = world(on)
+  on('classic.UserPromptSubmit', () => ({ additionalContext: ['theirs'] }))
+  expect(await failing($, w, { fail: '$.process.run(/opt/notesoup) aborted' })).toEqual([])
+  await $.turn.start({ turnId: 't1', text: 'hi' })
+  expect(w.lines).toEqual([])
+})
+
 describe('the program', () => {
   test('is looked for beside the plugin, then on the PATH', async ($, on) => {
     const w = world(on, { env: { NOTESOUP_BIN: '' } })

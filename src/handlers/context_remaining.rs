@@ -36,7 +36,10 @@ fn run(call: &mut Call<'_>) -> Result<Option<Answer>, Failure> {
         .zip(marks)
         .and_then(|(usage, marks)| marks.fill(usage));
     let unit = marks.map_or(Unit::Tokens, |marks| marks.unit);
-    let number = |value: Option<f64>| value.map(|value| if unit == Unit::Tokens { value.round() } else { value });
+    let number = |value: Option<f64>| match unit {
+        Unit::Tokens => value.map(|value| json!(value.round() as u64)),
+        Unit::Percent => value.map(|value| json!(value)),
+    };
     let until = |mark: Option<f64>| number(mark.zip(fill).map(|(mark, fill)| (mark - fill).max(0.0)));
     let watched = steps::watch(call.config, call.facts, &call.state.machine);
     // Figures of marks that nothing would follow are not promised.

@@ -145,7 +145,7 @@ fn switches(config: &Config) -> Switches {
         boot: runs("boot"),
         warning: runs("warning"),
         close_out: runs("close-out"),
-        reset: runs("auto-reset") && runs("reset"),
+        reset: runs("reset"),
         veto_manual: false,
         veto_precompute: false,
     }

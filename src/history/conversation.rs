@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use super::copies::{Copies, Origin};
 use super::error::HistoryError;
-use super::event::{Event, Events};
+use super::event::{Event, Events, Role, ToolStatus};
 use super::key::Key;
 use super::record;
 use super::skim::Bits;
@@ -29,6 +29,27 @@ pub struct Conversation {
     pub(super) events: Events,
     session_id: String,
     head: RowId,
+}
+
+/// An event with its words.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Shown {
+    /// Its lasting address.
+    pub seq: u64,
+    /// The window it happened in.
+    pub window_id: String,
+    /// Who speaks.
+    pub role: Role,
+    /// When it was written.
+    pub created_at: Option<String>,
+    /// The tool of a call, where it is known.
+    pub tool: Option<String>,
+    /// The call's id.
+    pub tool_use_id: Option<String>,
+    /// How a call ended.
+    pub tool_status: Option<ToolStatus>,
+    /// All of its words; of a call its arguments, a rule, and the result.
+    pub text: String,
 }
 
 /// Why an address shows no event.
@@ -55,20 +76,22 @@ impl Conversation {
     pub fn open(path: &Path, head: Head<'_>, state_dir: Option<&Path>, wait: Duration) -> Result<Self, HistoryError> {
         let until = Instant::now() + wait;
         let mut transcript = Transcript::read(path)?;
-        let head = loop {
-            match transcript.head(head) {
-                Err(HistoryError::HeadNotOnDisk { .. }) if Instant::now() < until => {
-                    sleep(STEP.min(until.saturating_duration_since(Instant::now())));
-                    transcript.read_on()?;
-                }
-                other => break other?,
+        let (head, branch) = loop {
+            let found = transcript
+                .head(head)
+                .and_then(|head| Ok((head, transcript.branch_at(head)?)));
+            let late = match &found {
+                Err(HistoryError::HeadNotOnDisk { .. }) => true,
+                // Rows may come in another order than they were made.
+                Err(HistoryError::MissingAncestor { .. }) => transcript.is_being_written(),
+                _ => false,
+            };
+            if !late || Instant::now() >= until {
+                break found?;
             }
+            sleep(STEP.min(until.saturating_duration_since(Instant::now())));
+            transcript.read_on()?;
         };
-        Self::of(transcript, head, state_dir)
-    }
-
-    fn of(transcript: Transcript, head: RowId, state_dir: Option<&Path>) -> Result<Self, HistoryError> {
-        let branch = transcript.branch_at(head)?;
         let cuts = state_dir
             .map(|dir| record::read(dir, transcript.path()))
             .unwrap_or_default();
@@ -105,6 +128,24 @@ impl Conversation {
     /// The transcript.
     pub const fn transcript(&self) -> &Transcript {
         &self.transcript
+    }
+
+    /// All events by address, each once, with its whole words.
+    pub fn shown(&self) -> impl Iterator<Item = Result<Shown, HistoryError>> {
+        self.events.all().iter().map(|event| {
+            let words = self.words(event)?;
+            let table = &self.transcript.table;
+            Ok(Shown {
+                seq: event.seq.into(),
+                window_id: self.window_id(event.window),
+                role: event.role,
+                created_at: words.created_at,
+                tool: event.tool(table).filter(|tool| !tool.is_empty()).map(str::to_owned),
+                tool_use_id: words.tool_use_id,
+                tool_status: event.status(table),
+                text: words.text,
+            })
+        })
     }
 
     /// The id of a window of the branch, counted from the oldest.

@@ -89,7 +89,7 @@ impl Copies {
             return Ok(Origin::Summary);
         };
         if let Some(cut) = cuts.iter().find(|cut| fits(transcript, run, &cut.messages)) {
-            self.by_record(transcript, run, &cut.messages);
+            self.by_record(transcript, branch, run, &cut.messages);
         } else {
             self.by_words(transcript, branch, boundary, window, run)?;
         }
@@ -107,7 +107,7 @@ impl Copies {
         Ok(Origin::Fresh)
     }
 
-    fn by_record(&mut self, transcript: &Transcript, run: &[u32], messages: &[HandedBack]) {
+    fn by_record(&mut self, transcript: &Transcript, branch: &Branch, run: &[u32], messages: &[HandedBack]) {
         let table = &transcript.table;
         for (row, message) in run.iter().zip(messages) {
             if !table.bits[*row as usize].has(Bits::VISIBLE) {
@@ -115,7 +115,10 @@ impl Copies {
             }
             let of = message.rows.iter().find_map(|uuid| {
                 let of = table.find(Key::of(uuid.as_bytes()))?;
-                (of < *row && table.bits[of as usize].has(Bits::VISIBLE)).then_some(of)
+                (branch.window(of) < branch.window(*row)
+                    && branch.window(of).is_some()
+                    && table.bits[of as usize].has(Bits::VISIBLE))
+                .then_some(of)
             });
             match of {
                 Some(of) => {

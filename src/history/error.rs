@@ -37,7 +37,10 @@ pub enum HistoryError {
         path: PathBuf,
     },
     /// A row's parent is nowhere in the file.
-    #[error("line {line} of the transcript continues row {uuid}, which the transcript does not have")]
+    #[error(
+        "line {line} of the transcript continues row {uuid}, which the transcript does not have; if it is being \
+         written right now, try again in a moment"
+    )]
     MissingAncestor {
         /// The missing row.
         uuid: String,

@@ -23,7 +23,7 @@ pub mod tools;
 mod transcript;
 mod tree;
 
-pub use conversation::{Conversation, WAIT};
+pub use conversation::{Conversation, Shown, WAIT};
 pub use error::HistoryError;
 pub use event::{Role, ToolStatus};
 pub use row::{Attachment, Block, Content, Kind, Row, Usage};

@@ -4,6 +4,7 @@ use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt as _;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use memchr::memmem;
 
@@ -15,6 +16,9 @@ use super::scan::Cursor;
 use super::skim::{Bits, Skim};
 use super::table::Table;
 use super::tree::{Branch, TreeError};
+
+/// A file written to less long ago may get rows that others already name.
+const RECENT: Duration = Duration::from_secs(5);
 
 /// Where a branch ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -112,6 +116,12 @@ impl Transcript {
             }
         }
         Ok(())
+    }
+
+    /// Whether the file was written to a moment ago.
+    pub(super) fn is_being_written(&self) -> bool {
+        let age = self.file.metadata().and_then(|metadata| metadata.modified());
+        age.is_ok_and(|modified| modified.elapsed().is_ok_and(|age| age < RECENT))
     }
 
     /// The file.

@@ -250,7 +250,7 @@ impl Homes {
 
 fn session_folder(id: &str) -> Result<String, String> {
     if id.is_empty() {
-        return Err("this conversation has no id yet".to_owned());
+        return Err("a path without `@` belongs to a conversation, and none is known here".to_owned());
     }
     let legal = Address::of_file(&Home::Human, &format!("{id}/a.md")).is_some() && !id.contains('/') && id.len() <= 255;
     if legal {

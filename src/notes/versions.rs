@@ -85,6 +85,7 @@ pub fn keep(root: &Path, key: &str, file: &Path, replaced_by: &str) -> io::Resul
         && kept.same_file(&live)
     {
         fs::remove_file(&last.file)?;
+        let _ = fs::remove_file(renamed_to_file(last));
     }
     disk::make_folders(&folder)?;
     let version = Version {

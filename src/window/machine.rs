@@ -15,7 +15,7 @@
 //! | stop | due → close out, at stop (mark) | – | – | close out if not yet | close out if not yet |
 //! | turn completed, answered | due → at stop (mark), the next stop closes out; closed out already → decide | accepted → at stop | its own → decide | closed out, or waited a turn → decide | decide |
 //! | turn completed, interrupted or failed | – | interrupted → dropped, said | its own → dropped, said | mark: stays; else dropped, said | – |
-//! | measured, no turn runs | due and closed out → decide | – | – | – | decide |
+//! | measured, no turn runs | due and closed out → decide | – | – | – | decide, unless the last try of this turn was skipped or interrupted |
 //! | `/fresh-window`, idle | submit a close-out turn | says so | says so | mark: submit; else says so | mark: submit; else says so |
 //! | `/fresh-window`, busy | at stop (person) | says so | says so | says so | says so |
 //! | `/fresh-window cancel` | says so | dropped, said | dropped, said | mark: says so; else dropped, said | mark: says so; else dropped, said |
@@ -175,7 +175,8 @@ pub fn watch(state: &State, ctx: &Ctx<'_>) -> wire::Watch {
             warn_at: Some(0.0),
             reset_at: Some(0.0),
             percent,
-            pending,
+            // An interruption before the first figure may take the boot along.
+            pending: pending || window.made_in_turn,
         };
     }
     if rules::born_full(state, ctx).is_some() {

@@ -3,17 +3,21 @@
 use serde_json::json;
 
 use crate::spine::{assert_boot, assert_sound, boots, paragraphs};
-use crate::support::{Asker, Gate, Key, Lab, Reply, both_builds};
+use crate::support::{Asker, Build, Gate, Key, Lab, Reply, Tty, both_builds};
 
 /// Above the point where a window of a million is compacted, on both builds.
 const FULL: u64 = 968_000;
 
-/// Without a close-out and a reset of ours, so that the client's own compaction comes first.
+/// Far below it: a window that is full from its first response on is not reset again.
+const HALF: u64 = 300_000;
+
+/// A reset of ours never becomes due, so that the client's own compaction comes first. The row that would cause it stays:
+/// without one, compactions are left to the client.
 const AUTO_ONLY: &str = "
 [hooks.close-out]
 enabled = false
 [hooks.reset-after-turn]
-enabled = false
+when = { reason = 'aborted' }
 [hooks.reset-at-measure]
 enabled = false
 ";
@@ -21,35 +25,60 @@ enabled = false
 /// A prompt that a careless hand-back would bend.
 const PROMPT: &str = "Stir the «soup» 🍲  twice,\n\n  then say \"done\" <b>& nothing</b> else.\t";
 
+/// What the person types.
+const TYPED: &str = "this sets it off, «word» for word";
+
+/// Fills the window, then types a prompt that sets the client's compaction off and is not answered until the gate opens.
+fn full_then_prompt(build: Build, gate: &Gate) -> (Lab, Tty) {
+    let lab = Lab::on(build)
+        .hooks_toml(AUTO_ONLY)
+        .script([
+            Reply::text("half").tokens(HALF),
+            Reply::text("full").tokens(FULL),
+            Reply::text("late").held_by(gate),
+        ])
+        .start();
+    let mut tty = lab.interactive();
+    tty.ask("find the pot");
+    tty.ask("fill the pot");
+    tty.type_line(TYPED);
+    lab.model.wait_for_requests(3);
+    (lab, tty)
+}
+
 both_builds! {
     /// On a prompt, profile `both`; Escape right after brings the person's prompt back, not our text.
     fn on_a_prompt(build) {
         let gate = Gate::new();
-        let lab = Lab::on(build)
-            .hooks_toml(AUTO_ONLY)
-            .script([Reply::text("full").tokens(FULL), Reply::text("late").held_by(&gate), Reply::text("fresh")])
-            .start();
-        let mut tty = lab.interactive();
-        tty.ask("fill the pot");
-        tty.type_line("this sets it off, «word» for word");
-        let request = lab.model.wait_for_requests(2);
+        let (lab, mut tty) = full_then_prompt(build, &gate);
+        let request = lab.model.last();
         assert_boot(&request, 1);
         assert_eq!(paragraphs(&request, "forced_reset"), 1, "{}", request.outline());
-        assert!(request.has_prompt("this sets it off, «word» for word"), "{}", request.outline());
-        assert!(!request.contains("fill the pot"), "{}", request.outline());
+        assert!(request.has_prompt(TYPED), "{}", request.outline());
+        assert!(!request.has_prompt("fill the pot"), "{}", request.outline());
         tty.press(Key::Escape);
         tty.wait_idle();
         gate.release();
         tty.screenshot("escape");
-        assert_eq!(tty.prompt_box(), "thissetsitoff,«word»forword");
-        tty.press(Key::Enter);
-        let request = lab.model.wait_for_requests(3);
-        tty.wait_idle();
+        assert_eq!(tty.prompt_box(), TYPED.replace(' ', ""));
         tty.leave();
-        assert_boot(&request, 1);
-        assert_eq!(request.count_prompt("this sets it off, «word» for word"), 1, "{}", request.outline());
         assert_sound(&lab);
         assert_eq!(lab.model.requests_of(Asker::Summary).len(), 0);
+    }
+
+    /// The prompt that Escape brought back is sent again: with the boot, and once.
+    fn sent_again_after_escape(build) {
+        let gate = Gate::new();
+        let (lab, mut tty) = full_then_prompt(build, &gate);
+        tty.press(Key::Escape);
+        tty.wait_idle();
+        gate.release();
+        tty.press(Key::Enter);
+        let request = lab.model.wait_for_requests(4);
+        tty.wait_idle();
+        tty.leave();
+        assert_eq!(request.count_prompt(TYPED), 1, "{}", request.outline());
+        assert_boot(&request, 1);
     }
 
     /// On a prompt, profile `notesoup`, headless, byte for byte over several lines; the window stays after that.
@@ -57,9 +86,10 @@ both_builds! {
         let lab = Lab::on(build)
             .option("profile", json!("notesoup"))
             .hooks_toml(AUTO_ONLY)
-            .script([Reply::text("full").tokens(FULL), Reply::text("fresh"), Reply::text("on")])
+            .script([Reply::text("half").tokens(HALF), Reply::text("full").tokens(FULL), Reply::text("fresh"), Reply::text("on")])
             .start();
         let mut session = lab.stream(&[]);
+        session.ask("find the pot");
         session.ask("fill the pot");
         assert_eq!(session.ask(PROMPT)["result"], "fresh");
         session.finish();
@@ -114,16 +144,17 @@ both_builds! {
         assert_boot(&request, 1);
         assert_eq!(paragraphs(&request, "forced_reset"), 1, "{}", request.outline());
         assert!(request.has_prompt(PROMPT), "{:#?}", request.user_texts());
-        assert!(!request.contains("first"), "{}", request.outline());
+        assert!(!request.has_prompt("first"), "{}", request.outline());
     }
 
     /// Profile `compact-shaper`: the client's own summary, shaped by us, and no boot anywhere.
     fn shaped_summary_under_compact_shaper(build) {
         let lab = Lab::on(build)
             .hooks_toml("profile = \"compact-shaper\"\n")
-            .script([Reply::text("full").tokens(FULL), Reply::text("fresh")])
+            .script([Reply::text("half").tokens(HALF), Reply::text("full").tokens(FULL), Reply::text("fresh")])
             .start();
         let mut session = lab.stream(&[]);
+        session.ask("find the pot");
         session.ask("fill the pot");
         session.ask("go on");
         session.finish();

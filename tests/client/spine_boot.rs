@@ -1,7 +1,7 @@
 //! The boot in the real client: in every request exactly once, and the new one.
 
 use crate::spine::{assert_boot, assert_sound, boots};
-use crate::support::{Asker, Lab, both_builds};
+use crate::support::{Asker, Gate, Key, Lab, Reply, both_builds};
 
 both_builds! {
     /// At the start, after a native `/compact`, `/clear`, `/branch`, and after leaving and `--continue`.
@@ -45,12 +45,39 @@ both_builds! {
         lab.logs().assert_clean();
     }
 
+    /// The first prompt is taken back by Escape and sent again, then by `/rewind`, and another one sent.
+    fn when_the_first_prompt_is_taken_back(build) {
+        let gate = Gate::new();
+        let lab = Lab::on(build).script([Reply::text("late").held_by(&gate)]).start();
+        let mut tty = lab.interactive();
+        tty.type_line("one");
+        lab.model.wait_for_requests(1);
+        tty.wait_busy();
+        tty.press(Key::Escape);
+        tty.wait_idle();
+        gate.release();
+        assert_eq!(tty.prompt_box(), "one");
+        tty.press(Key::Enter);
+        let again = lab.model.wait_for_requests(2);
+        tty.wait_idle();
+        assert_boot(&again, 0);
+        tty.ask("two");
+        tty.rewind(2);
+        tty.clear_prompt_box();
+        tty.ask("three");
+        tty.leave();
+        let rewound = lab.model.last();
+        assert!(rewound.has_prompt("three") && !rewound.has_prompt("one"), "{}", rewound.outline());
+        assert_boot(&rewound, 0);
+        assert_sound(&lab);
+    }
+
     /// Headless, over three runs; a subagent gets none.
     fn headless_and_not_for_subagents(build) {
         let call = serde_json::json!({"description": "Taste", "prompt": "Taste it.", "subagent_type": "general-purpose"});
         let lab = Lab::on(build).start();
         lab.headless("one").success();
-        lab.model.script([crate::support::Reply::tool("Agent", call)]);
+        lab.model.script([Reply::tool("Agent", call)]);
         lab.headless_continue("two").success();
         lab.headless_continue("three").success();
         assert_boot(&lab.model.last(), 0);

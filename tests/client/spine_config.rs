@@ -44,4 +44,21 @@ both_builds! {
         assert_eq!(lab.model.last().count("Obey the pot."), 0);
         lab.logs().assert_clean();
     }
+
+    /// A file with faults and an option that is no number are named with their place; the session runs on what is good.
+    fn bad_values_are_named_and_the_rest_holds(build) {
+        let lab = Lab::on(build)
+            .option("resetMarginTokens", json!(-1))
+            .hooks_toml("[window]\nreset_margin_tokens = \"lots\"\n\n[texts.boot_first]\npool = [\"It is the first pot.\"]\n")
+            .start();
+        let mut tty = lab.interactive();
+        tty.ask("hello");
+        tty.wait_for_screen("hooks.toml:2");
+        tty.wait_for_screen("resetMarginTokens");
+        tty.screenshot("named");
+        tty.leave();
+        assert_boot(&lab.model.last(), 0);
+        assert_eq!(lab.model.last().count("It is the first pot."), 0, "a file with a fault is left out whole");
+        lab.logs().assert_clean();
+    }
 }

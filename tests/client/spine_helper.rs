@@ -41,7 +41,7 @@ both_builds! {
     }
 
     fn printing_rubbish(build) {
-        goes_on_without(lab(build).helper_script("echo '{\"half\": '"), "JSON");
+        goes_on_without(lab(build).helper_script("echo '{\"half\": '"), "something else than a reply");
     }
 
     fn exiting_with_1(build) {

@@ -19,8 +19,14 @@ both_builds! {
     /// The courier's own tests pass.
     fn its_tests_pass(build) {
         let lab = Lab::on(build).start();
-        let run = lab.claude(&["plugin", "test", lab.plugin(0).to_str().unwrap()]).success();
-        assert!(run.said().contains("0 fail"), "{}", run.said());
+        let plugin = lab.plugin(0);
+        let test = || lab.claude(&["plugin", "test", plugin.to_str().unwrap()]);
+        let mut run = test();
+        // The client gives each of them five seconds, which a busy machine may take by itself.
+        if run.code != Some(0) && run.said().contains("timed out after") {
+            run = test();
+        }
+        assert!(run.success().said().contains("0 fail"));
     }
 
     /// The courier typechecks against the declarations that the build writes when it loads it.

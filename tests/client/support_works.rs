@@ -4,115 +4,136 @@ use std::path::PathBuf;
 
 use serde_json::json;
 
-use crate::support::{Asker, Gate, Key, Lab, LabBuilder, Reply, both_builds};
+use crate::support::{Asker, Build, Gate, Key, Lab, LabBuilder, Reply, both_builds};
 
 fn probe() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/client/probe")
 }
 
-fn lab(build: crate::support::Build) -> LabBuilder {
+fn lab(build: Build) -> LabBuilder {
     Lab::on(build).plugins([probe()])
 }
 
 both_builds! {
-    /// A headless run and one that goes on with it: the boot is there once, and the prompts whole.
-    fn headless_runs(build) {
-        let lab = lab(build).script([Reply::text("first answer"), Reply::text("second answer")]).start();
+    /// A headless run, one that goes on with it, and a session fed by rows of JSON.
+    fn headless(build) {
+        let lab = lab(build)
+            .script([
+                Reply::text("first answer"),
+                Reply::text("second answer"),
+                Reply::text("third"),
+                Reply::bash("echo broth"),
+                Reply::text("fourth"),
+            ])
+            .start();
         assert_eq!(lab.headless("What is in the pot?").success().stdout.trim(), "first answer");
         assert_eq!(lab.headless_continue("And now?").success().stdout.trim(), "second answer");
         let request = lab.model.last();
-        request.assert_well_formed();
         assert_eq!(request.count("probe boot"), 1);
         assert!(request.has_prompt("What is in the pot?") && request.has_prompt("And now?"));
-        assert_eq!(lab.model.count(), 2);
+        assert!(!request.has_prompt("What is in the pot"));
+
+        let mut session = lab.stream(&[]);
+        assert_eq!(session.ask("one")["result"], "third");
+        assert_eq!(session.ask("two")["result"], "fourth");
+        session.finish();
+        let request = lab.model.last();
+        assert_eq!(request.count("probe boot"), 1);
+        assert!(request.has_prompt("one") && !request.has_prompt("And now?"));
+        for request in lab.model.requests() {
+            request.assert_well_formed();
+        }
+        assert_eq!(lab.model.count(), 5);
         lab.logs().assert_clean();
     }
 
-    /// A turn with one call, then one with two calls in one response, in a terminal.
-    fn tool_turns(build) {
+    /// In a terminal: calls one by one and two in one response, a prompt typed ahead, a turn that Escape ends.
+    fn turns(build) {
+        let (first, second) = (Gate::new(), Gate::new());
         let lab = lab(build)
             .script([
                 Reply::text("I look.").and_bash("echo one-soup"),
-                Reply::text("seen"),
-                Reply::bash("echo two-soups").and_bash("echo three-soups"),
-                Reply::text("seen both"),
+                Reply::bash("echo two-soups").and_bash("echo three-soups").held_by(&first),
+                Reply::text("seen all"),
             ])
             .start();
         let mut tty = lab.interactive();
-        tty.ask("look once");
-        tty.wait_for_screen("seen");
-        tty.ask("look twice");
-        tty.wait_for_screen("seen both");
-        tty.screenshot("two-turns");
-        tty.leave();
+        tty.type_line("look");
+        lab.model.wait_for_requests(2);
+        tty.type_line("and look again");
+        first.release();
+        tty.wait_for_screen("seen all");
+        tty.wait_idle();
+        tty.screenshot("seen");
         let request = lab.model.last();
-        request.assert_well_formed();
         assert_eq!(request.tool_calls().len(), 3);
         let mut results: Vec<String> = request.tool_results().into_iter().map(|(_, text)| text).collect();
         results[1..].sort(); // Parallel calls are answered in the order in which they end.
         assert_eq!(results, ["one-soup", "three-soups", "two-soups"]);
         assert_eq!(request.count("probe boot"), 1);
+        assert!(request.contains("and look again"));
+
+        lab.model.script([Reply::text("never seen").held_by(&second), Reply::text("a short answer")]);
+        let before = lab.model.count();
+        tty.type_line("a long one");
+        lab.model.wait_for_requests(before + 1);
+        tty.wait_busy();
+        tty.press(Key::Escape);
+        tty.wait_idle();
+        second.release();
+        tty.screenshot("interrupted");
+        tty.clear_prompt_box();
+        tty.ask("a short one");
+        tty.wait_for_screen("a short answer");
+        tty.leave();
+        let request = lab.model.last();
+        assert!(request.has_prompt("a short one"));
+        assert!(!request.contains("never seen"));
+        for request in lab.model.requests() {
+            request.assert_well_formed();
+        }
         lab.logs().assert_clean();
     }
-}
 
-both_builds! {
-    /// The client compacts by itself on the prompt behind a response that filled the window; the plugin answers.
-    fn automatic_compaction_on_a_prompt(build) {
-        let lab = lab(build).script([Reply::text("full now").tokens(968_000), Reply::text("fresh")]).start();
+    /// The client compacts on a prompt behind a response that filled the window, and when the API refuses; the plugin
+    /// answers both. `/compact` asks the model for a summary, which is told from the conversation's own requests.
+    fn compactions(build) {
+        let lab = lab(build).script([Reply::text("full now").tokens(968_000)]).start();
+        lab.model.script_summaries([Reply::summary("They spoke of soup.")]);
         let mut tty = lab.interactive();
         tty.ask("fill the pot");
         tty.ask("this one sets it off");
-        tty.leave();
         let request = lab.model.last();
-        request.assert_well_formed();
         assert!(request.has_prompt("probe reset") && request.has_prompt("this one sets it off"));
         assert_eq!(request.count("fill the pot"), 0);
         assert_eq!(request.count("probe boot"), 1);
         assert_eq!(request.count("start=\"compact\""), 1);
-        assert_eq!(lab.transcript().boundaries(), 1);
-        assert_eq!(lab.model.requests_of(Asker::Summary).len(), 0);
-    }
 
-    /// The API refuses a conversation that no longer fits: the client compacts and asks again.
-    fn prompt_too_long(build) {
-        let lab = lab(build)
-            .script([Reply::text("one"), Reply::text("two"), Reply::prompt_too_long(), Reply::text("after all")])
-            .start();
-        let mut tty = lab.interactive();
-        tty.ask("first");
-        tty.ask("second");
+        lab.model.script([Reply::prompt_too_long(), Reply::text("after all")]);
         tty.type_line("too much");
-        lab.model.wait_for_requests(4);
-        tty.wait_idle();
         tty.wait_for_screen("after all");
-        tty.leave();
+        tty.wait_idle();
         let request = lab.model.last();
-        request.assert_well_formed();
         assert!(request.has_prompt("too much") && request.has_prompt("probe reset"));
-        assert_eq!(request.count("probe boot"), 1);
-    }
+        assert!(!request.has_prompt("this one sets it off"));
+        assert_eq!(lab.model.requests_of(Asker::Summary).len(), 0);
 
-    /// `/compact` asks the model for a summary, which is told from the conversation's own requests.
-    fn a_native_summary(build) {
-        let lab = lab(build).script([Reply::text("soup"), Reply::text("more")]).start();
-        lab.model.script_summaries([Reply::summary("They spoke of soup.")]);
-        let mut tty = lab.interactive();
-        tty.ask("what is in the pot");
         tty.command("/compact keep the recipe");
         tty.ask("go on");
         tty.leave();
-        let summary = lab.model.requests_of(Asker::Summary).remove(0);
-        assert!(summary.contains("keep the recipe"), "{}", summary.outline());
-        assert_eq!(lab.model.count(), 2);
+        let summaries = lab.model.requests_of(Asker::Summary);
+        assert!(summaries[0].contains("keep the recipe"), "{}", summaries[0].outline());
         let request = lab.model.last();
-        request.assert_well_formed();
         assert_eq!(request.count("They spoke of soup."), 1);
         assert_eq!(request.count("probe boot"), 1);
+        for request in lab.model.requests() {
+            request.assert_well_formed();
+        }
+        assert_eq!(lab.transcript().boundaries(), 3);
     }
 
-    /// `/clear` begins another conversation; leaving and `--continue` goes on with that one.
-    fn clear_and_continue(build) {
+    /// `/clear` begins another conversation; `--continue` goes on with that one; `/rewind` takes a prompt back.
+    fn conversations(build) {
         let lab = lab(build).start();
         let mut tty = lab.interactive();
         tty.ask("before");
@@ -127,70 +148,24 @@ both_builds! {
         assert_eq!(lab.transcripts().len(), 2);
 
         let mut tty = lab.interactive_continue();
-        tty.ask("and on");
-        tty.leave();
-        let third = lab.model.last();
-        third.assert_well_formed();
-        assert_eq!(third.session(), second.session());
-        assert!(third.has_prompt("after") && third.has_prompt("and on"));
-        assert_eq!(third.count("probe boot"), 1);
-    }
-
-    /// Escape while the model is held: the turn is given up, a prompt typed ahead still goes out.
-    fn escape_during_a_held_turn(build) {
-        let gate = Gate::new();
-        let lab = lab(build).script([Reply::text("never seen").held_by(&gate), Reply::text("second")]).start();
-        let mut tty = lab.interactive();
-        tty.type_line("a long one");
-        lab.model.wait_for_requests(1);
-        tty.wait_busy();
-        tty.press(Key::Escape);
-        tty.wait_idle();
-        gate.release();
-        tty.screenshot("interrupted");
-        tty.clear_prompt_box();
-        tty.ask("a short one");
-        tty.wait_for_screen("second");
-        tty.leave();
-        let request = lab.model.last();
-        request.assert_well_formed();
-        assert!(request.has_prompt("a short one"));
-        assert!(!request.contains("never seen"));
-    }
-
-    /// A prompt typed while a turn runs joins it or follows it.
-    fn a_prompt_typed_ahead(build) {
-        let gate = Gate::new();
-        let lab = lab(build).script([Reply::bash("echo broth").held_by(&gate), Reply::text("both done")]).start();
-        let mut tty = lab.interactive();
-        tty.type_line("first of two");
-        lab.model.wait_for_requests(1);
-        tty.type_line("second of two");
-        gate.release();
-        let request = lab.model.wait_for_request("with both prompts", |request| {
-            request.contains("first of two") && request.contains("second of two")
-        });
-        request.assert_well_formed();
-        tty.wait_idle();
-        tty.leave();
-    }
-
-    /// `/rewind` to a prompt takes it and what followed back into the box.
-    fn rewind(build) {
-        let lab = lab(build).start();
-        let mut tty = lab.interactive();
         tty.ask("alpha");
         tty.ask("beta");
         tty.ask("gamma");
+        let third = lab.model.last();
+        assert_eq!(third.session(), second.session());
+        assert!(third.has_prompt("after") && third.has_prompt("gamma"));
+        assert_eq!(third.count("probe boot"), 1);
         tty.rewind(2);
         assert_eq!(tty.prompt_box(), "beta");
         tty.clear_prompt_box();
         tty.ask("delta");
         tty.leave();
-        let request = lab.model.last();
-        request.assert_well_formed();
-        assert!(request.has_prompt("alpha") && request.has_prompt("delta"));
-        assert!(!request.has_prompt("beta") && !request.has_prompt("gamma"));
+        let last = lab.model.last();
+        assert!(last.has_prompt("alpha") && last.has_prompt("delta"));
+        assert!(!last.has_prompt("beta") && !last.has_prompt("gamma"));
+        for request in lab.model.requests() {
+            request.assert_well_formed();
+        }
     }
 
     /// A background agent with calls of its own; its report comes later, as a prompt of the client.
@@ -221,18 +196,6 @@ both_builds! {
         assert_eq!(lab.model.replies_left(), 0);
     }
 
-    /// A session fed by rows of JSON.
-    fn a_stream_of_prompts(build) {
-        let lab = lab(build).script([Reply::text("first"), Reply::bash("echo broth"), Reply::text("second")]).start();
-        let mut session = lab.stream(&[]);
-        assert_eq!(session.ask("one")["result"], "first");
-        assert_eq!(session.ask("two")["result"], "second");
-        session.finish();
-        let request = lab.model.last();
-        request.assert_well_formed();
-        assert_eq!(request.count("probe boot"), 1);
-    }
-
     /// A module that is refused, one that throws, and a model that fails are three different things.
     fn faults_are_told_apart(build) {
         let broken = |body: &str| {
@@ -244,7 +207,8 @@ both_builds! {
         let refused = broken("export function register(on) { not a module");
         assert!(!refused.logs().module_refused().is_empty());
         assert!(refused.logs().hook_failed().is_empty());
-        let throws = broken("export function register(on) { on('classic.SessionStart', async () => { throw new Error('boiled over') }) }");
+        let throws = "on('classic.SessionStart', async () => { throw new Error('boiled over') })";
+        let throws = broken(&format!("export function register(on) {{ {throws} }}"));
         assert!(throws.logs().module_refused().is_empty());
         assert!(throws.logs().hook_failed().iter().any(|line| line.contains("boiled over")));
         assert!(throws.logs().model_failed().is_empty());
@@ -257,4 +221,25 @@ both_builds! {
         assert!(!down.logs().model_failed().is_empty());
         down.logs().assert_clean();
     }
+}
+
+/// What is wrong with a conversation is found, and what is right is not.
+#[test]
+fn faults_of_a_request_are_found() {
+    use crate::support::Request;
+    let faults = |messages: serde_json::Value| Request::recorded(json!({"messages": messages, "tools": [{}]})).faults();
+    let call = |id: &str| json!({"role": "assistant", "content": [{"type": "tool_use", "id": id, "name": "Bash", "input": {}}]});
+    let result =
+        |id: &str| json!({"role": "user", "content": [{"type": "tool_result", "tool_use_id": id, "content": "x"}]});
+    let user = json!({"role": "user", "content": "hello"});
+    let system = json!({"role": "system", "content": "between"});
+
+    assert!(faults(json!([user, call("a"), result("a"), system])).is_empty());
+    assert!(faults(json!([user, call("a"), system, result("a")])).is_empty());
+    assert!(faults(json!([call("a"), result("a")]))[0].contains("first message"));
+    assert!(faults(json!([user, call("a"), user]))[0].contains("answered 0 times"));
+    assert!(faults(json!([user, call("a"), user, result("a")])).len() == 2);
+    assert!(faults(json!([user, result("a")]))[0].contains("does not stand behind its call"));
+    assert!(faults(json!([user, call("a"), result("a"), call("a"), result("a")]))[0].contains("comes twice"));
+    assert!(faults(json!([user, call("a")])).len() == 2);
 }

@@ -1,5 +1,6 @@
 //! What an editor says of a file by its first line: the taplo language tools against the schema that the table names.
 
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -18,7 +19,10 @@ fn taplo() -> Option<PathBuf> {
             .arg(TAPLO)
             .output();
         if !npm.is_ok_and(|npm| npm.status.success()) {
-            println!("left out: the editor's tools, since npm cannot install {TAPLO}");
+            let _ = writeln!(
+                std::io::stderr(),
+                "left out: the editor's tools, since npm cannot install {TAPLO}"
+            );
             return None;
         }
     }

@@ -23,7 +23,8 @@ fn what_is_compiled_in_stands_alone_and_says_nothing() {
 fn each_layer_stands_over_those_below_it() {
     let key = "window.reset_margin_tokens";
     let mut bench = Bench::new();
-    let steps: Vec<(LayerKind, Box<dyn Fn(Bench) -> Bench>)> = vec![
+    type Step = Box<dyn Fn(Bench) -> Bench>;
+    let steps: Vec<(LayerKind, Step)> = vec![
         (
             LayerKind::Profile,
             Box::new(|bench| {

@@ -96,10 +96,7 @@ fn of_values(mutations: &mut Vec<Mutation>) {
         };
         for misfit in misfits.iter().cycle().skip(index).take(kept).cloned() {
             // A condition may be a text, a list or a switch.
-            if is_condition
-                && (misfit.is_bool() || misfit.is_array())
-                && !misfit.as_array().is_some_and(|list| !list.is_empty())
-            {
+            if is_condition && (misfit.is_bool() || misfit.is_array()) && misfit.as_array().is_none_or(Vec::is_empty) {
                 continue;
             }
             mutations.push(Mutation {

@@ -69,7 +69,9 @@ fn every_key_of_a_file_has_a_title_and_a_description() {
                         let path = format!("{path}.{key}");
                         // A condition of `if` and `then` is no place for documentation.
                         let is_documented = has("description") || has("$ref") || has("allOf");
-                        if !path.contains(".if.") && !path.contains(".then.") && !(is_documented && has("title")) {
+                        let is_a_condition = path.contains(".if.") || path.contains(".then.");
+                        let is_complete = is_documented && has("title");
+                        if !is_a_condition && !is_complete {
                             bare.push(format!("{name}: {path}"));
                         }
                     }

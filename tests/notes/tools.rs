@@ -528,6 +528,11 @@ fn schemas_describe_what_is_taken_and_given() {
         for (name, property) in tool.input_schema["properties"].as_object().unwrap() {
             assert!(property["description"].is_string(), "{}.{name}", tool.name);
         }
+        if let Some(origin) = tool.input_schema["properties"].get("origin") {
+            assert_eq!(origin["enum"], json!(["user", "self", "external"]), "{origin}");
+        }
+        let size = tool.input_schema.to_string().len() + tool.description.len();
+        assert!(size < 3000, "{} takes {size} bytes of every request", tool.name);
         jsonschema::validate(&tool.input_schema, &input).unwrap();
         jsonschema::validate(&tool.output_schema, &ok(&notes, tool.name, input)).unwrap();
     }

@@ -190,7 +190,7 @@ impl LabBuilder {
             write(&root.path().join(path), content);
         }
         if at("helper.sh").exists() {
-            make_executable(&at("helper.sh"));
+            set_mode(&at("helper.sh"), 0o700);
         }
         let mut settings = self.settings;
         for (name, value) in self.user_config {
@@ -288,7 +288,8 @@ impl Lab {
     pub fn helper(&self, args: &[&str], stdin: &str) -> Run {
         let mut command = self.bare(Path::new(env!("CARGO_BIN_EXE_notesoup")));
         command.args(args);
-        finish(command, stdin, PATIENCE)
+        // Some of its commands run the client several times.
+        finish(command, stdin, PATIENCE * 4)
     }
 
     /// A session that takes prompts as rows of JSON on its standard input, as an SDK would.
@@ -461,7 +462,7 @@ impl Drop for Lab {
     }
 }
 
-/// The environment of CLIENT and helper, from nothing.
+/// The environment of the client and the helper, made from nothing.
 fn environment(root: &Path, model: &Model) -> BTreeMap<String, String> {
     let at = |name: &str| root.join(name).to_string_lossy().into_owned();
     let helper = env!("CARGO_BIN_EXE_notesoup").to_owned();
@@ -504,15 +505,16 @@ fn first_start_answers(project: &Path) -> Value {
     })
 }
 
+/// Writes a file that is its owner's alone, as config and notes should be.
 fn write(path: &Path, content: impl AsRef<[u8]>) {
     fs::create_dir_all(path.parent().unwrap()).unwrap();
     fs::write(path, content).unwrap_or_else(|error| panic!("cannot write {}: {error}", path.display()));
+    set_mode(path, 0o600);
 }
 
-#[cfg(unix)]
-fn make_executable(path: &Path) {
+fn set_mode(path: &Path, mode: u32) {
     use std::os::unix::fs::PermissionsExt as _;
-    fs::set_permissions(path, fs::Permissions::from_mode(0o755)).unwrap();
+    fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
 }
 
 /// Copies a plugin without what the client or a build put there.

@@ -22,8 +22,8 @@ impl Logs {
 
     /// The helper's own log.
     pub fn helper(&self) -> String {
-        let state = self.root.path().join("state");
-        files_below(&state, 5, &|name| name.contains("log"))
+        let folder = self.root.path().join("state/notesoup/log");
+        files_below(&folder, 2, &|_| true)
             .iter()
             .map(|path| read(path))
             .collect()
@@ -113,7 +113,7 @@ impl Logs {
 
 fn clipped(line: &str) -> String {
     line.char_indices()
-        .nth(300)
+        .nth(1500)
         .map_or_else(|| line.to_owned(), |(at, _)| format!("{}…", &line[..at]))
 }
 

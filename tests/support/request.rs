@@ -45,6 +45,12 @@ impl Request {
         request
     }
 
+    /// A request as if it had been sent with this body, to look at one that a test has made up.
+    pub fn recorded(body: Value) -> Self {
+        let bytes = body.to_string().len();
+        Self::new(body, Vec::new(), bytes)
+    }
+
     fn who_asks(&self) -> Asker {
         let last_words = self
             .messages()

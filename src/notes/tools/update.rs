@@ -32,7 +32,8 @@ pub struct Input {
     /// Text to put at the end of the body, on a line of its own; after the edits.
     pub append: Option<String>,
     /// Who the content is from: `user`, `self` or `external`.
-    #[schemars(with = "Option<Origin>")]
+    #[serde(default)]
+    #[schemars(with = "Origin")]
     pub origin: Option<String>,
     /// `true` puts the note in the wastebasket (out of lists, searches and new windows, still readable by its address),
     /// `false` takes it out again.

@@ -28,26 +28,22 @@ pub struct Input {
     pub content: String,
     /// Who the content is from: `user` (the person said so), `self` (your own conclusion) or `external` (a file, a page).
     /// Without it the note keeps what it has; a new one is `self`.
-    #[schemars(with = "Option<Origin>")]
+    #[serde(default)]
+    #[schemars(with = "Origin")]
     pub origin: Option<String>,
     /// The version you last saw of this note. If the note has changed since, nothing is written.
     pub if_version: Option<String>,
 }
 
-/// Who a note's content is from.
-#[derive(Debug, JsonSchema)]
+/// Who a note's content is from. Only its schema is used: another value must be refused as `invalid_origin`.
+#[derive(JsonSchema)]
 #[serde(rename_all = "lowercase")]
-#[expect(
-    dead_code,
-    reason = "only its schema is used: another value must be refused as invalid_origin"
-)]
+#[expect(dead_code, reason = "it stands for the values in the schema")]
+#[schemars(inline)]
 pub enum Origin {
-    /// The person said so.
     User,
-    /// The agent's own conclusion.
     #[serde(rename = "self")]
     Own,
-    /// A file, a page, another source.
     External,
 }
 

@@ -176,6 +176,7 @@ pub(super) fn settled(
         // Vetoed: everything as it was, the request owed.
         Ok(Some(_skip)) => {
             state.flight = None;
+            state.rests = true;
         }
         Ok(None) => resolved(state, ctx, &flight, out),
     }
@@ -264,6 +265,7 @@ fn rejected(state: &mut State, ctx: &Ctx<'_>, flight: &Flight, error: &str, out:
             {
                 drop_pending(state, Line::ResetAborted, out);
             }
+            state.rests = true;
         }
         Rejection::SwitchedOff => {
             state.refused = true;

@@ -90,6 +90,7 @@ pub(super) fn stood(state: &mut State, ctx: &Ctx<'_>, standing: Option<&Standing
     if is_ours {
         next.paragraph = state.choice.take();
         next.awaits_first_fill = true;
+        next.made_in_turn = ctx.turn_running;
         state.last_reset = Some(ctx.completed_turns);
         state.pending = None;
         state.refused = false;

@@ -42,6 +42,9 @@ pub struct State {
     pub counter: u64,
     /// True: a compaction was counted when its call resolved, so the event that tells of it must not count again.
     pub settled_ahead: bool,
+    /// True: the last try was vetoed or interrupted, and no turn has passed since.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub rests: bool,
     /// Lines that were said once in this session.
     #[serde(skip_serializing_if = "BTreeSet::is_empty")]
     pub said: BTreeSet<String>,
@@ -61,6 +64,7 @@ impl Default for State {
             refused: false,
             counter: 0,
             settled_ahead: false,
+            rests: false,
             said: BTreeSet::new(),
         }
     }
@@ -116,6 +120,10 @@ pub struct Window {
     /// True: a reset of ours made it, and no figure of it is known yet.
     #[serde(default)]
     pub awaits_first_fill: bool,
+    /// True: it was made while a turn ran, so that its boot stands behind the turn's prompt and goes when that is taken
+    /// back.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub made_in_turn: bool,
     /// Its first figure, when a reset of ours made it, in the marks' unit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub first_fill: Option<f64>,
@@ -134,6 +142,7 @@ impl Window {
             closed_out: false,
             paragraph: None,
             awaits_first_fill: false,
+            made_in_turn: false,
             first_fill: None,
             said: BTreeSet::new(),
         }

@@ -60,6 +60,7 @@ fn warn(state: &mut State, ctx: &Ctx<'_>, out: &mut Vec<Output>) {
 /// `turn.start`: finds the close-out turn.
 pub(super) fn turn_started(state: &mut State, id: Option<&str>, text: &str) {
     state.settled_ahead = false;
+    state.rests = false;
     if state.flight.as_ref().is_some_and(|flight| flight.stood) {
         state.flight = None;
     }
@@ -127,6 +128,10 @@ fn stop_at_the_mark(state: &mut State, ctx: &Ctx<'_>, out: &mut Vec<Output>) {
 /// `turn.complete` of the main conversation.
 pub(super) fn turn_completed(state: &mut State, ctx: &Ctx<'_>, id: Option<&str>, end: TurnEnd, out: &mut Vec<Output>) {
     state.settled_ahead = false;
+    if end == TurnEnd::Aborted && ctx.fill.is_none() {
+        boot_went_with_the_prompt(state);
+    }
+    state.rests = false;
     if !drop_stale_flight(state, id) {
         return;
     }
@@ -138,6 +143,17 @@ pub(super) fn turn_completed(state: &mut State, ctx: &Ctx<'_>, id: Option<&str>,
         (None, _) => {}
         (Some(pending), TurnEnd::Answer) => answered(state, ctx, id, &pending, out),
         (Some(pending), end) => broken_off(state, id, &pending, end, out),
+    }
+}
+
+/// The client takes a prompt back that was interrupted before any response, and with it all that stands behind it: the
+/// boot of a window that this prompt's compaction made, too.
+fn boot_went_with_the_prompt(state: &mut State) {
+    if let Some(window) = state.window.as_mut()
+        && window.made_in_turn
+        && window.awaits_first_fill
+    {
+        window.boot_missing = true;
     }
 }
 
@@ -247,7 +263,8 @@ fn broken_off(state: &mut State, id: Option<&str>, pending: &Pending, end: TurnE
 
 /// `session.measure`: a reset that is owed is tried again; one that is due comes when nothing has to be closed out.
 pub(super) fn measured(state: &mut State, ctx: &Ctx<'_>, out: &mut Vec<Output>) {
-    if ctx.turn_running {
+    // What was interrupted or vetoed is not begun again until a turn has passed.
+    if ctx.turn_running || state.rests {
         return;
     }
     if let Some(flight) = &state.flight {

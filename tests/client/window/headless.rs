@@ -34,11 +34,14 @@ both_builds! {
         assert!(!fresh.contains("pondering"));
     }
 
-    /// The same in a session that takes its prompts as rows of JSON.
+    /// The same in a session that takes its prompts as rows of JSON. The client says that a turn is over before its end
+    /// was heard of, so a prompt sent at once may still be answered in the old window, and one that comes during the
+    /// reset is answered behind it.
     fn the_reset_comes_in_a_stream(build) {
         let lab = lab(build).script(through_a_reset()).start();
         let mut stream = lab.stream(&[]);
         stream.ask("begin");
+        stream.ask("meanwhile");
         stream.ask("and now");
         stream.finish();
         let fresh = lab.model.last();
@@ -46,6 +49,6 @@ both_builds! {
         assert!(!fresh.contains("pondering"), "{}", lab.model.outline());
         assert_eq!(fresh.count(BOOT), 1);
         assert!(fresh.contains(":1\">"));
-        assert!(fresh.has_prompt("and now"));
+        assert!(fresh.contains("and now"), "{}", lab.model.outline());
     }
 }

@@ -66,6 +66,7 @@ both_builds! {
         tty.wait_for_screen("saved");
         tty.wait_idle();
         tty.ask("and now");
+        tty.screenshot("after");
         tty.leave();
         let requests = lab.model.requests();
         assert_eq!(requests[1].count(CLOSE_OUT), 1, "{}", lab.model.outline());

@@ -58,7 +58,7 @@ both_builds! {
             .script([
                 Reply::tool("mcp__notesoup__context_remaining", json!({})).tokens(900_000),
                 Reply::tool("mcp__notesoup__fresh_window", json!({})).tokens(901_000),
-                Reply::text("ending").tokens(902_000),
+                Reply::text("bringing it to a close").tokens(902_000),
                 Reply::text("fresh").tokens(20_000),
             ])
             .start();
@@ -74,7 +74,7 @@ both_builds! {
         let fresh = lab.model.last();
         fresh.assert_well_formed();
         assert_boot(&fresh, 1);
-        assert!(!fresh.contains("ending"), "{}", fresh.outline());
+        assert!(!fresh.contains("bringing it to a close"), "{}", fresh.outline());
         lab.logs().assert_clean();
     }
 

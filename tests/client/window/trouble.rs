@@ -6,7 +6,8 @@ use super::{BOOT, CLOSE_OUT, WARNING, lab, through_a_reset, wait_for};
 use crate::spine::assert_boot;
 use crate::support::{Gate, Key, Reply, both_builds};
 
-/// A helper that takes as long over a compaction as the file `slow` stands beside it, and says so by another.
+/// A helper that takes as long over a compaction as the file `slow` stands beside it, and says so by another; while the
+/// file `broken` stands there it fails.
 fn slow_at_compactions() -> String {
     let program = env!("CARGO_BIN_EXE_notesoup");
     format!(
@@ -16,6 +17,10 @@ cat > "$request"
 if [ -e "$here/slow" ] && grep -q '"event":"session.compact"' "$request"; then
   touch "$here/building"
   while [ -e "$here/slow" ]; do sleep 0.1; done
+fi
+if [ -e "$here/broken" ] && grep -q '"event":"session.compact"' "$request"; then
+  echo "out of soup" >&2
+  exit 1
 fi
 exec "{program}" "$@" < "$request""#
     )
@@ -53,13 +58,15 @@ both_builds! {
     }
 
     /// Escape while the reset is being built: nothing changed, no summary in its place, and the next turn tries again.
-    fn escape_while_the_reset_is_built_changes_nothing(build) {
+    /// The same when the helper fails at it.
+    fn a_reset_that_is_interrupted_or_fails_changes_nothing(build) {
         let lab = lab(build)
             .helper_script(&slow_at_compactions())
             .script([
                 Reply::text("pondering").tokens(960_000),
                 Reply::text("saved").tokens(961_000),
                 Reply::text("still here").tokens(962_000),
+                Reply::text("here as before").tokens(962_000),
                 Reply::text("fresh").tokens(30_000),
             ])
             .start();
@@ -71,18 +78,25 @@ both_builds! {
         wait_for("compaction", || building.exists());
         tty.press(Key::Escape);
         tty.wait_idle();
-        std::fs::remove_file(&slow).unwrap();
-        tty.clear_prompt_box();
+        let broken = lab.root().join("broken");
+        std::fs::rename(&slow, &broken).unwrap();
         tty.ask("again");
+        tty.wait_for_screen("out of soup");
+        tty.wait_idle();
+        tty.screenshot("failed");
+        std::fs::remove_file(&broken).unwrap();
+        tty.ask("once more");
         tty.ask("and now");
         tty.leave();
         let requests = lab.model.requests();
-        assert_eq!(requests.len(), 4, "{}", lab.model.outline());
-        assert_boot(&requests[2], 0);
-        assert!(requests[2].contains("pondering"), "the window was intact: {}", requests[2].outline());
-        assert_eq!(requests[2].count(CLOSE_OUT), 1);
-        assert_boot(&requests[3], 1);
-        assert!(!requests[3].contains("pondering"), "{}", requests[3].outline());
+        assert_eq!(requests.len(), 5, "{}", lab.model.outline());
+        for request in &requests[2..4] {
+            assert_boot(request, 0);
+            assert!(request.contains("pondering"), "the window was intact: {}", request.outline());
+            assert_eq!(request.count(CLOSE_OUT), 1);
+        }
+        assert_boot(&requests[4], 1);
+        assert!(!requests[4].contains("pondering"), "{}", requests[4].outline());
         assert_eq!(lab.model.requests_of(crate::support::Asker::Summary).len(), 0);
     }
 
@@ -203,10 +217,9 @@ both_builds! {
             .option("profile", json!("compact-shaper"))
             .script([Reply::bash("echo one").tokens(944_000), Reply::text("done").tokens(945_000)])
             .start();
-        let mut tty = lab.interactive();
-        tty.ask("begin");
-        tty.leave();
+        lab.headless("begin").success();
         let request = lab.model.last();
+        assert_eq!(lab.model.count(), 2);
         assert_eq!((request.count(BOOT), request.count(WARNING)), (0, 0), "{}", lab.model.outline());
     }
 

@@ -93,6 +93,19 @@ fn is_dropped_and_says_so_when_the_close_out_is_interrupted_or_fails() {
 }
 
 #[test]
+fn is_dropped_when_its_turn_is_interrupted_before_its_start_was_heard() {
+    let mut session = Session::started();
+    command(&mut session, "");
+    session.settled("close-out-1");
+    session.turn_starts("t1", "the text was not told");
+    assert_eq!(
+        session.turn_ends(TurnEnd::Aborted),
+        vec![Output::Say(Line::CloseOutAborted)]
+    );
+    assert_eq!(session.state.pending, None);
+}
+
+#[test]
 fn is_dropped_and_says_so_when_its_turn_cannot_be_submitted_or_the_reset_is_interrupted() {
     let mut session = Session::started();
     command(&mut session, "");

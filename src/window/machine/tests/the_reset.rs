@@ -210,6 +210,21 @@ fn that_was_skipped_or_interrupted_leaves_everything_as_it_was() {
 }
 
 #[test]
+fn that_was_skipped_or_interrupted_is_not_begun_again_before_another_turn() {
+    for result in [Ok(Some("no")), Err("aborted")] {
+        let mut session = Session::started();
+        session.turn_starts("t1", "go");
+        session.fill = Some(950.0);
+        session.feed(Input::Stop);
+        assert_eq!(session.turn_ends(TurnEnd::Answer), vec![compact("reset-1")]);
+        assert_eq!(session.settle("reset-1", result), vec![]);
+        assert_eq!(session.feed(Input::Measured), vec![]);
+        session.turn_starts("t2", "go");
+        assert_eq!(session.turn_ends(TurnEnd::Answer), vec![compact("reset-2")]);
+    }
+}
+
+#[test]
 fn with_a_boot_that_cannot_be_built_is_vetoed_and_tried_again_with_the_same_paragraph() {
     let mut session = Session::started();
     session.turn_starts("t1", "go");
