@@ -8,6 +8,7 @@ use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
 use super::event::{Entry, Role, ToolResult, ToolUse};
+use super::origin::{Sender, sender};
 use super::rows::{InsertKind, Media, Provenance, Row, frame};
 use super::text::Text;
 
@@ -181,15 +182,6 @@ fn joined(blocks: &[Block<'_>]) -> (String, Media) {
     (texts.join("\n"), media)
 }
 
-fn origin_kind(origin: Option<&RawValue>) -> Option<String> {
-    #[derive(serde::Deserialize)]
-    struct Origin<'a> {
-        #[serde(borrow)]
-        kind: Text<'a>,
-    }
-    read::<Origin<'_>>(origin).map(|origin| origin.kind.as_str().to_owned())
-}
-
 impl Line<'_> {
     /// The row's uuid; a row without one is bookkeeping.
     pub fn uuid(&self) -> Option<Text<'_>> {
@@ -294,15 +286,14 @@ impl Line<'_> {
 
     fn provenance(&self, text: &str) -> Provenance {
         let start = text.trim_start();
-        let origin = origin_kind(self.origin);
-        let by_person = origin.as_deref() == Some("human");
-        if !by_person && (start.starts_with("<local-command-") || start.starts_with("<command-name>")) {
+        let sender = sender(self.origin);
+        if sender != Sender::Person && (start.starts_with("<local-command-") || start.starts_with("<command-name>")) {
             return Provenance::LocalCommand;
         }
-        match (self.is_meta(), origin) {
+        match (self.is_meta(), sender) {
             (true, _) => Provenance::Meta,
-            (false, Some(kind)) if kind != "human" => Provenance::Notification,
-            (false, _) => Provenance::Person,
+            (false, Sender::Other) => Provenance::Notification,
+            (false, Sender::Person | Sender::Unnamed) => Provenance::Person,
         }
     }
 
@@ -373,8 +364,7 @@ fn queued(attachment: &Attachment<'_>, shown: &str, row: &mut Row) -> Option<(In
     let (prompt, media) = joined(&blocks(attachment.prompt));
     row.media.add(media);
     let mode = attachment.command_mode.as_ref().map(Text::as_str);
-    let typed =
-        mode.is_none_or(|mode| mode == "prompt") && origin_kind(attachment.origin).is_none_or(|kind| kind == "human");
+    let typed = mode.is_none_or(|mode| mode == "prompt") && sender(attachment.origin) != Sender::Other;
     if row.chars == 0 {
         row.chars = prompt.chars().count();
     }

@@ -14,6 +14,7 @@ mod handback;
 mod html;
 mod line;
 mod options;
+mod origin;
 mod picture;
 mod plan;
 mod preview;
