@@ -57,7 +57,7 @@ fn hex(digits: [u8; 8]) -> Option<u32> {
     // Written back in lower case it must be what it was.
     let written = values + (ONES * u64::from(b'0')) + letters * u64::from(b'a' - b'0' - 10);
     let too_large = (values + ONES * 0x70) & (ONES * 0x80);
-    let small_letter = letters * 0xff & (values + ONES * 0x76 ^ ONES * 0x80) & (ONES * 0x80);
+    let small_letter = (letters * 0xff) & ((values + ONES * 0x76) ^ (ONES * 0x80)) & (ONES * 0x80);
     let large_digit = !(letters * 0xff) & (values + ONES * 0x76) & (ONES * 0x80);
     if written != word || too_large | small_letter | large_digit != 0 {
         return None;
