@@ -26,6 +26,8 @@ const WRITES = 20
 /** How often, and how far apart, a prompt is submitted again while a hook holds the turn: ten seconds, as long as one may. */
 const SUBMISSIONS = 100
 const SUBMIT_AGAIN_MS = 100
+/** When a compaction stands and the screen is drawn anew; a line said before would scroll away with the old one. */
+const REDRAWN_MS = 500
 /** How many effects may follow from effects. */
 const DEPTH_LIMIT = 5
 const INTERRUPTED = 'interrupted'
@@ -279,7 +281,8 @@ function timeoutOf(session: SessionRecord, event: string): number {
 /** Carries out what the program wants done, in order; nothing that fails stops what follows. */
 async function carryOut($: EngineInterface, call: Call, effects: readonly Effect[]): Promise<void> {
   for (const effect of effects) {
-    if (effect.effect === 'log') $.ui.log(effect.text)
+    if (effect.effect === 'log' && call.event === 'session.compact') $.clock.after(REDRAWN_MS, () => $.ui.log(effect.text))
+    else if (effect.effect === 'log') $.ui.log(effect.text)
     else if (effect.effect === 'refresh_plan') await change($, call.sessionId ?? '', session => ({ ...session, isPlanStale: true }))
     else if (effect.effect === 'compact') await settle($, call, await compactNow($, effect.id))
     else if (effect.effect === 'run_command') await settle($, call, await runCommand($, effect.id, effect.command, effect.args))

@@ -12,8 +12,8 @@ use crate::window::machine::{Input, Trigger};
 use crate::window::reset_text::{ResetInput, ResetText, reset_messages};
 use crate::wire::{Answer, Event};
 
-/// How long a reset waits for the newest row to be written.
-const WAIT: Duration = Duration::from_millis(400);
+/// How long a reset waits for the newest rows to be written.
+const WAIT: Duration = Duration::from_millis(600);
 
 /// The row's handler.
 pub const HANDLER: Handler = Handler {

@@ -65,7 +65,8 @@ pub struct ReadRows<'a> {
     pub handles: &'a [&'a str],
     /// Whether rows are turned into entries, for a plan without an event.
     pub entries: bool,
-    /// How long to wait for the head to be written. The client writes a row 40 to 200 ms late.
+    /// How long to wait for the head, and for what hangs behind it, to be written. The client writes a row 40 to
+    /// 200 ms late.
     pub wait: Duration,
 }
 
@@ -77,6 +78,9 @@ pub struct Rows {
     /// What requests before it cost; only where those of the window are too few to go by.
     pub older: Vec<UsagePoint>,
 }
+
+/// How long after the last byte the client has nothing left to write that it took up before.
+const QUIET: Duration = Duration::from_millis(250);
 
 /// How far behind the window requests are looked for, in bytes of the transcript.
 const OLDER_BYTES: usize = 8 * 1024 * 1024;
@@ -90,11 +94,20 @@ impl ReadRows<'_> {
         let until = Instant::now() + self.wait;
         if let Head::Row(uuid) = self.head {
             // Looking at the end of the file is cheap; the whole of it is searched only once, at the end.
-            while !self.near_the_end(uuid)? && Instant::now() < until {
+            while Instant::now() < until && !(self.near_the_end(uuid)? && self.is_quiet()?) {
                 sleep(Duration::from_millis(20));
             }
         }
         Walk::new(self)?.run()
+    }
+
+    /// Whether nothing was written lately. A prompt typed while the model worked hangs behind the head, and its row
+    /// comes when the head's is there already.
+    fn is_quiet(&self) -> Result<bool, RowsError> {
+        let written = std::fs::metadata(self.path).and_then(|metadata| metadata.modified());
+        let written = written.map_err(|source| self.unreadable(source))?;
+        // A time that lies ahead says nothing.
+        Ok(written.elapsed().map_or(true, |age| age >= QUIET))
     }
 
     fn near_the_end(&self, uuid: &str) -> Result<bool, RowsError> {

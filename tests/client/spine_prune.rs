@@ -78,16 +78,21 @@ fn results(request: &Request) -> BTreeMap<String, String> {
     request.tool_results().into_iter().collect()
 }
 
-/// The ids that the preview on the screen names as cuts.
+/// The calls that the preview on the screen names as cuts, by what each of them did.
 fn previewed(screen: &str) -> BTreeSet<String> {
+    let calls = [
+        ("Bash seq 1 2500 ", "toolu_first"),
+        ("Bash seq 5000 7000 ", "toolu_second"),
+        ("Bash seq 1 900", "toolu_failed"),
+        ("recipe.txt ", "toolu_recipe"),
+        ("pot.png", "toolu_pot"),
+        ("Bash seq 1 2000 ", "toolu_third"),
+        ("Agent Taste", "toolu_agent"),
+    ];
     let section = screen.split("Largest cuts").nth(1).unwrap_or_default();
     let section = section.split("Protected").next().unwrap_or_default();
-    section
-        .split("[toolu_")
-        .skip(1)
-        .filter_map(|rest| rest.split(']').next())
-        .map(|id| format!("toolu_{id}"))
-        .collect()
+    let named = calls.into_iter().filter(|(did, _)| section.contains(did));
+    named.map(|(_, id)| id.to_owned()).collect()
 }
 
 /// The ids whose results end in a note, or the inputs of whose calls do.
@@ -136,7 +141,7 @@ both_builds! {
 
         tty.command("/compact prune");
         assert_eq!(lab.transcript().boundaries(), 1);
-        let told = tty.shows("Pruned:");
+        tty.wait_for_screen("Pruned:");
         tty.screenshot("pruned");
         tty.command("/compact prune");
         tty.wait_for_screen("nothing is worth cutting");
@@ -191,6 +196,5 @@ both_builds! {
         assert_boot(&fresh, 4);
         assert!(!fresh.contains("after the summary"), "{}", fresh.outline());
         assert_sound(&lab);
-        assert!(told, "the person sees what was cut");
     }
 }

@@ -188,15 +188,16 @@ fn a_person_may_bring_a_profile_and_add_to_one() {
 fn a_row_of_the_same_id_merges_key_by_key_and_its_lists_are_replaced() {
     let bench = Bench::new().user(
         "[hooks.prune]\nwhen = { trigger = ['plugin'] }\n\
-         [hooks.ladder]\nenabled = true\noptions = { other = 1 }\n",
+         [hooks.ladder]\nenabled = true\noptions = { target_percent = 40 }\n",
     );
     let loaded = load_well(&bench);
     let prune = serde_json::to_value(&loaded.config.hooks["prune"].when).unwrap();
     assert_eq!(prune, json!({ "trigger": ["plugin"] }));
     assert_eq!(loaded.config.hooks["prune"].order, 20);
     let ladder = &loaded.config.hooks["ladder"];
-    assert_eq!(json!(ladder.options), json!({ "target_percent": 60, "other": 1 }));
+    assert_eq!(json!(ladder.options), json!({ "target_percent": 40 }));
     assert!(ladder.enabled);
+    assert_eq!((&ladder.run[..], ladder.order), ("ladder", 30));
 }
 
 #[test]
