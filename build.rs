@@ -68,9 +68,12 @@ fn link_for_a_fast_start() -> io::Result<()> {
     for (library, script) in SCRIPTS {
         fs::write(folder.join(format!("lib{library}.so")), script)?;
     }
-    println!("cargo::rustc-link-arg-bins=-L{}", folder.display());
-    println!("cargo::rustc-link-arg-bins=-static");
-    println!("cargo::rustc-link-arg-bins=-no-pie");
+    // The example is what the program's start is compared with.
+    for kind in ["bins", "examples"] {
+        println!("cargo::rustc-link-arg-{kind}=-L{}", folder.display());
+        println!("cargo::rustc-link-arg-{kind}=-static");
+        println!("cargo::rustc-link-arg-{kind}=-no-pie");
+    }
     Ok(())
 }
 

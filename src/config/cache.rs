@@ -2,9 +2,11 @@
 //!
 //! Merging the layers takes about a millisecond, most events are answered by no row, and the client starts this
 //! program for each: so the merged result is kept in the state directory under a name that is the fingerprint of
-//! everything it was made from. The first line is the live rows alone; the rest is only parsed when one of them runs.
+//! everything it was made from. The first line is the live rows; the second, the values, is only parsed when one of
+//! them runs, and the third, the texts, when one of those is asked for.
 
 use std::cell::OnceCell;
+use std::collections::BTreeMap;
 use std::fs;
 use std::io::Write as _;
 use std::os::unix::fs::MetadataExt as _;
@@ -13,11 +15,13 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use super::check::Catalog;
+use super::fingerprint::Fingerprint;
 use super::last_good::LastGood;
 use super::load::{Loaded, load, load_keeping};
 use super::problem::Problem;
 use super::sources::Sources;
 use super::{Config, Row};
+use crate::texts::Texts;
 
 /// How many fingerprints are kept: a few projects and settings that are used in turn.
 const KEPT: usize = 16;
@@ -28,7 +32,7 @@ pub struct Snapshot {
     /// Changes when anything that the config was made from changes.
     pub fingerprint: String,
     rows: Vec<(String, Row)>,
-    /// The file's text, whose second line is the body; empty where the body was just made.
+    /// The file's text, whose second line is the body and whose third are the texts; empty where they were just made.
     text: String,
     body: OnceCell<Box<Body>>,
 }
@@ -102,11 +106,7 @@ impl Snapshot {
 
     fn body(&self) -> &Body {
         self.body.get_or_init(|| {
-            let body = self
-                .text
-                .split_once('\n')
-                .and_then(|(_, body)| serde_json::from_str(body).ok());
-            body.unwrap_or_else(|| {
+            self.parse().unwrap_or_else(|| {
                 let loaded = load(&Sources::default(), &Catalog { handlers: &[] });
                 Box::new(Body {
                     config: loaded.config,
@@ -114,6 +114,16 @@ impl Snapshot {
                 })
             })
         })
+    }
+}
+
+impl Snapshot {
+    fn parse(&self) -> Option<Box<Body>> {
+        let mut lines = self.text.lines().skip(1);
+        let mut body: Box<Body> = serde_json::from_str(lines.next()?).ok()?;
+        body.config.hooks = self.rows.iter().cloned().collect();
+        body.config.texts = Texts::read_later(lines.next()?);
+        Some(body)
     }
 }
 
@@ -140,8 +150,23 @@ fn write(file: &Path, rows: &[(String, Row)], body: &Body) -> std::io::Result<()
     let Some(folder) = file.parent() else { return Ok(()) };
     fs::create_dir_all(folder)?;
     let mut temp = tempfile::NamedTempFile::new_in(folder)?;
-    let text = format!("{}\n{}\n", serde_json::to_string(rows)?, serde_json::to_string(body)?);
-    temp.write_all(text.as_bytes())?;
+    // The rows are there already, and what a profile lays over the rest has been.
+    let values = Body {
+        config: Config {
+            hooks: BTreeMap::new(),
+            profiles: BTreeMap::new(),
+            texts: Texts::default(),
+            ..body.config.clone()
+        },
+        problems: body.problems.clone(),
+    };
+    for line in [
+        serde_json::to_string(rows)?,
+        serde_json::to_string(&values)?,
+        serde_json::to_string(&body.config.texts)?,
+    ] {
+        writeln!(temp, "{line}")?;
+    }
     temp.persist(file)?;
     forget_the_oldest(folder, KEPT, |_| true)
 }
@@ -166,11 +191,8 @@ pub(super) fn forget_the_oldest(folder: &Path, kept: usize, is_meant: impl Fn(&s
 /// The fingerprint of everything that the config is made from: files by size and time, settings and variables by
 /// value, and this program's own build.
 pub fn fingerprint(sources: &Sources) -> String {
-    let mut hash = blake3::Hasher::new();
-    let mut add = |part: &[u8]| {
-        hash.update(&(part.len() as u64).to_le_bytes());
-        hash.update(part);
-    };
+    let mut fingerprint = Fingerprint::default();
+    let mut add = |part: &[u8]| fingerprint.add(part);
     add(env!("CARGO_PKG_VERSION").as_bytes());
     // Another build may read the cache in another way.
     let program = std::env::current_exe().ok();
@@ -198,5 +220,5 @@ pub fn fingerprint(sources: &Sources) -> String {
         add(value.as_encoded_bytes());
     }
     add(&serde_json::to_vec(&sources.settings).unwrap_or_default());
-    hash.finalize().to_hex()[..32].to_owned()
+    fingerprint.finish()
 }

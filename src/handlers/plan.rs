@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use crate::config;
 use crate::config::cache::Snapshot;
+use crate::config::{self, Fingerprint};
 use crate::wire::{Event, EventPlan, Facts, Plan, VERSION};
 
 use super::{Handler, Registrations, SessionState, World, catalog, steps};
@@ -58,8 +58,10 @@ fn fingerprint(snapshot: &Snapshot, facts: &Facts) -> String {
     let usage = facts.usage.as_ref();
     let threshold = usage.map(|usage| (&usage.window, &usage.auto_compact_threshold, &usage.breakdown));
     let variables = steps::environment();
-    let parts = format!("{} {:?} {threshold:?} {variables:?}", snapshot.fingerprint, facts.model);
-    blake3::hash(parts.as_bytes()).to_hex()[..32].to_owned()
+    let mut fingerprint = Fingerprint::default();
+    fingerprint.add(snapshot.fingerprint.as_bytes());
+    fingerprint.add(format!("{:?} {threshold:?} {variables:?}", facts.model).as_bytes());
+    fingerprint.finish()
 }
 
 /// What is wrong with the config, and what keeps the window from being reset.

@@ -2,18 +2,63 @@
 
 pub mod catalog;
 
+use std::borrow::Cow;
+use std::cell::OnceCell;
 use std::collections::BTreeMap;
 
 use rand::rngs::ChaCha8Rng;
 use rand::seq::IndexedRandom;
 use rand::{Rng, SeedableRng as _};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use schemars::{JsonSchema, Schema, SchemaGenerator};
+use serde::{Deserialize, Serialize, Serializer};
 
 /// Every text by name. The names and their placeholders are in [`catalog`].
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(transparent)]
-pub struct Texts(pub BTreeMap<String, Pool>);
+///
+/// Most events need no text, and the texts are most of the config: those of a kept config are read when the first one
+/// is asked for.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(from = "Pools")]
+pub struct Texts {
+    pools: OnceCell<Pools>,
+    /// What the pools are read from; nothing when they are there already.
+    unread: Box<str>,
+}
+
+/// The variants of each text, by its name.
+pub type Pools = BTreeMap<String, Pool>;
+
+impl From<Pools> for Texts {
+    fn from(pools: Pools) -> Self {
+        Self {
+            pools: OnceCell::from(pools),
+            unread: Box::default(),
+        }
+    }
+}
+
+impl PartialEq for Texts {
+    fn eq(&self, other: &Self) -> bool {
+        self.pools() == other.pools()
+    }
+}
+
+impl Serialize for Texts {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.pools().serialize(serializer)
+    }
+}
+
+impl JsonSchema for Texts {
+    fn schema_name() -> Cow<'static, str> {
+        "Texts".into()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        let mut schema = Pools::json_schema(generator);
+        schema.insert("description".to_owned(), "Every text by name.".into());
+        schema
+    }
+}
 
 /// The variants of one text.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -95,6 +140,26 @@ impl Variant {
 pub type Values<'a> = [(&'a str, &'a str)];
 
 impl Texts {
+    /// Texts out of this JSON, which is read when the first one is asked for. What is none gives no text.
+    pub fn read_later(json: &str) -> Self {
+        Self {
+            pools: OnceCell::new(),
+            unread: json.into(),
+        }
+    }
+
+    /// The variants of each text.
+    pub fn pools(&self) -> &Pools {
+        self.pools
+            .get_or_init(|| serde_json::from_str(&self.unread).unwrap_or_default())
+    }
+
+    /// The same, taken out.
+    pub fn into_pools(self) -> Pools {
+        self.pools();
+        self.pools.into_inner().unwrap_or_default()
+    }
+
     /// The text of this name with its placeholders filled in. Of several variants, chance chooses by weight, and the
     /// same values meet the same chance: the sentence of one occasion stays the same when it is asked for again.
     ///
@@ -142,7 +207,7 @@ impl Texts {
 
     /// Variants in the language, or those without one when the pool has none in it.
     fn candidates(&self, name: &str, language: Option<&str>) -> Vec<&Variant> {
-        let Some(pool) = self.0.get(name) else {
+        let Some(pool) = self.pools().get(name) else {
             return Vec::new();
         };
         let alive = || pool.pool.iter().filter(|variant| variant.weight() > 0);
