@@ -34,8 +34,8 @@ pub(super) fn walk(
     };
     world.distrust_variables_of(&request.facts.settings.project_env);
     let snapshot = Snapshot::take(&world.sources(&request.facts), world.state_dir.as_deref(), &catalog());
-    let mut rows = snapshot.rows_of(event.name()).peekable();
-    if rows.peek().is_none() {
+    let rows = snapshot.rows_of(event.name());
+    if rows.is_empty() {
         return Ok(reply);
     }
 
@@ -44,7 +44,7 @@ pub(super) fn walk(
     let mut state = before.clone();
     let mut reply = reply;
     let mut has_answered = false;
-    for (id, row) in rows {
+    for (id, row) in &rows {
         if has_answered {
             observe(id, row, Verdict::NotReached);
             continue;
@@ -75,7 +75,7 @@ pub(super) fn walk(
         };
         let outcome = (handler.run)(&mut call);
         if !call.effects.is_empty() {
-            reply.row = Some(id.to_owned());
+            reply.row = Some(id.clone());
         }
         reply.effects.append(&mut call.effects);
         match outcome {
@@ -83,7 +83,7 @@ pub(super) fn walk(
             Ok(Some(answer)) => {
                 let kind = kind_of(&answer);
                 reply.answer = Some(answer);
-                reply.row = Some(id.to_owned());
+                reply.row = Some(id.clone());
                 has_answered = true;
                 observe(id, row, Verdict::Answered { answer: kind });
             }

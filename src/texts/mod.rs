@@ -5,6 +5,8 @@ pub mod catalog;
 use std::borrow::Cow;
 use std::cell::OnceCell;
 use std::collections::BTreeMap;
+use std::ops::Range;
+use std::rc::Rc;
 
 use rand::rngs::ChaCha8Rng;
 use rand::seq::IndexedRandom;
@@ -20,8 +22,8 @@ use serde::{Deserialize, Serialize, Serializer};
 #[serde(from = "Pools")]
 pub struct Texts {
     pools: OnceCell<Pools>,
-    /// What the pools are read from; nothing when they are there already.
-    unread: Box<str>,
+    /// What the pools are read from, and where in it they are; nothing when they are there already.
+    unread: (Rc<String>, Range<usize>),
 }
 
 /// The variants of each text, by its name.
@@ -31,7 +33,7 @@ impl From<Pools> for Texts {
     fn from(pools: Pools) -> Self {
         Self {
             pools: OnceCell::from(pools),
-            unread: Box::default(),
+            unread: Default::default(),
         }
     }
 }
@@ -140,18 +142,22 @@ impl Variant {
 pub type Values<'a> = [(&'a str, &'a str)];
 
 impl Texts {
-    /// Texts out of this JSON, which is read when the first one is asked for. What is none gives no text.
-    pub fn read_later(json: &str) -> Self {
+    /// Texts out of the JSON that stands there, which is read when the first one is asked for. What is none gives no
+    /// text.
+    pub fn read_later(kept: Rc<String>, place: Range<usize>) -> Self {
         Self {
             pools: OnceCell::new(),
-            unread: json.into(),
+            unread: (kept, place),
         }
     }
 
     /// The variants of each text.
     pub fn pools(&self) -> &Pools {
-        self.pools
-            .get_or_init(|| serde_json::from_str(&self.unread).unwrap_or_default())
+        self.pools.get_or_init(|| {
+            let (kept, place) = &self.unread;
+            let json = kept.get(place.clone()).unwrap_or_default();
+            serde_json::from_str(json).unwrap_or_default()
+        })
     }
 
     /// The same, taken out.
