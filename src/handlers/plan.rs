@@ -69,10 +69,11 @@ fn notices(snapshot: &Snapshot, facts: &Facts, world: &World) -> Vec<String> {
     let mut lines = config::notices(snapshot.problems(), world.state_dir.as_deref());
     let config = snapshot.config();
     if facts.usage.is_some() && config.hooks.values().any(|row| row.enabled && row.run == "auto-reset") {
+        // A margin that is none is among the config's problems already.
+        let notices = steps::derivation(config, facts).notices.into_iter();
         lines.extend(
-            steps::derivation(config, facts)
-                .notices
-                .into_iter()
+            notices
+                .filter(|notice| !notice.is_of_config())
                 .map(|notice| notice.text),
         );
     }
