@@ -57,6 +57,7 @@ export type Effect =
   | { effect: 'compact'; id: string }
   | { effect: 'run_command'; id: string; command: string; args: string }
   | { effect: 'submit_prompt'; id: string; text: string; delay_ms: number }
+  | { effect: 'status'; text?: string }
   | { effect: 'refresh_plan' }
 
 /** How an effect ended; sent back as the event `effect.settled`. */
