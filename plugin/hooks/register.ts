@@ -283,6 +283,7 @@ async function carryOut($: EngineInterface, call: Call, effects: readonly Effect
   for (const effect of effects) {
     if (effect.effect === 'log' && call.event === 'session.compact') $.clock.after(REDRAWN_MS, () => $.ui.log(effect.text))
     else if (effect.effect === 'log') $.ui.log(effect.text)
+    else if (effect.effect === 'status') $.ui.status(effect.text)
     else if (effect.effect === 'refresh_plan') await change($, call.sessionId ?? '', session => ({ ...session, isPlanStale: true }))
     else if (effect.effect === 'compact') await settle($, call, await compactNow($, effect.id))
     else if (effect.effect === 'run_command') await settle($, call, await runCommand($, effect.id, effect.command, effect.args))

@@ -57,6 +57,7 @@ export type Effect =
   | { effect: 'compact'; id: string }
   | { effect: 'run_command'; id: string; command: string; args: string }
   | { effect: 'submit_prompt'; id: string; text: string; delay_ms: number }
+  | { effect: 'status'; text?: string }
   | { effect: 'refresh_plan' }
 
 /** How an effect ended; sent back as the event `effect.settled`. */
@@ -100,7 +101,7 @@ function exitLine(run: { exitCode: number; stdout: string; stderr: string }): st
 }
 
 function otherVersion(theirs: number): string {
-  const what = theirs > WIRE_VERSION ? 'the plugin is older than the program: update the plugin (`notesoup install`)' : 'the program is older than the plugin: update the program (`cargo install notesoup`)'
+  const what = theirs > WIRE_VERSION ? 'the plugin is older than the program: update the plugin (`notesoup install`)' : 'the program is older than the plugin: update the program (`cargo install --path .` in its repository)'
   return `plugin and program do not fit: ${what}; the plugin speaks version ${WIRE_VERSION}, the program ${theirs}`
 }
 

@@ -328,6 +328,16 @@ describe('effects', () => {
     expect(w.hooks.at(-1)?.e).toEqual({ id: 'p1', effect: 'submit_prompt', ok: false, skip: 'not now' })
   })
 
+  test('the line under the prompt is set, and taken away', async ($, on) => {
+    const w = world(on)
+    w.plan = () => planFor('session.measure')
+    const texts = ['window :0', undefined]
+    w.hook = () => ({ v: 1, effects: [{ effect: 'status', text: texts[w.statuses.length] }] })
+    await $.session.measure(MEASURE)
+    await $.session.measure(MEASURE)
+    expect(w.statuses).toEqual(texts)
+  })
+
   test('a new plan is asked for before the next event', async ($, on) => {
     const w = world(on)
     w.plan = () => planFor('session.measure')

@@ -24,7 +24,7 @@ describe('a program that fails is said once, and the session goes on', () => {
     ['prints a list', '[1]', 'the program printed something else than a reply: [1]'],
     ['prints a reply that is cut off', { run: { stdout: '{"v":1,"ans', isStdoutTruncated: true } }, 'the program answered more than 4 MiB, which Claude Code cuts off'],
     ['is newer', { v: 2, answer: { kind: 'context', texts: ['x'] } }, 'plugin and program do not fit: the plugin is older than the program: update the plugin (`notesoup install`); the plugin speaks version 1, the program 2'],
-    ['is older', { v: 0 }, 'plugin and program do not fit: the program is older than the plugin: update the program (`cargo install notesoup`); the plugin speaks version 1, the program 0'],
+    ['is older', { v: 0 }, 'plugin and program do not fit: the program is older than the plugin: update the program (`cargo install --path .` in its repository); the plugin speaks version 1, the program 0'],
     ['forgets its version', { answer: { kind: 'context', texts: ['x'] } }, 'the program printed a reply without its version'],
     ['refuses', { run: { exitCode: 64, stdout: '{"v":1,"error":{"kind":"unknown_event","message":"unknown event `x`"}}' } }, 'the program refused the request: unknown event `x`'],
   ]

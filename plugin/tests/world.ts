@@ -39,6 +39,8 @@ export type World = {
   plans: Request[]
   runs: { argv: readonly string[]; timeoutMs: number | undefined; bytes: number }[]
   lines: string[]
+  /** The line under the prompt, each time it was set; undefined took it away. */
+  statuses: (string | undefined)[]
   breakdowns: number
   tools: { name: string; isDeferred?: boolean; inputSchema: unknown }[]
   commands: { name: string; argumentHint?: string; immediate?: true }[]
@@ -68,6 +70,7 @@ export function world(on: On, given: Partial<World> & { env?: Record<string, str
     plans: [],
     runs: [],
     lines: [],
+    statuses: [],
     breakdowns: 0,
     tools: [],
     commands: [],
@@ -88,6 +91,10 @@ export function world(on: On, given: Partial<World> & { env?: Record<string, str
   on('settings.read', ($, e) => ({ value: w.settings[(e as { source?: string }).source ?? 'merged'] ?? {} }))
   on('ui.log', ($, e) => {
     w.lines.push(e.text)
+    return { value: undefined }
+  })
+  on('ui.status', ($, e) => {
+    w.statuses.push(e.text)
     return { value: undefined }
   })
   on('tool.register', ($, e) => {

@@ -1,13 +1,18 @@
 //! `notesoup dream`.
 
+use std::borrow::Cow;
 use std::env;
+use std::fs;
 use std::io::{self, BufRead as _, IsTerminal as _, Write as _};
-use std::path::PathBuf;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::sync::Arc;
 use std::time::Duration;
 
 use clap::Args;
 use indicatif::ProgressBar;
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
 use super::Global;
 use super::steps::tilde;
@@ -22,6 +27,9 @@ use crate::wire::Facts;
 /// How many addresses are listed for a person.
 const LISTED: usize = 20;
 
+/// The exit code of a dream that was stopped, as a shell's for Ctrl-C.
+const STOPPED: u8 = 130;
+
 /// Have Claude Code review the notes: merge, correct, map, by a playbook
 #[derive(Debug, Args)]
 #[command(after_help = "\
@@ -34,7 +42,9 @@ Examples:
 The model gets the five notes tools and nothing else. There is a commit in the notes folder before and one after; the
 report goes to dreams/ there. For a nightly run: 0 4 * * * cd ~/project && notesoup dream
 
-Exit code 0 also when it is not worth it; 1 when something failed.")]
+Ctrl-C stops it: what it had changed by then is committed, and --undo takes it back.
+
+Exit code 0 also when it is not worth it; 1 when something failed; 130 when it was stopped.")]
 pub struct DreamArgs {
     /// Dream although it is soon, or little is new
     #[arg(long)]
@@ -80,7 +90,10 @@ pub fn run(args: &DreamArgs, global: &Global) -> ExitCode {
         }
         Err(err) => {
             complain(args.json, &err);
-            ExitCode::FAILURE
+            match err {
+                DreamError::Stopped => ExitCode::from(STOPPED),
+                _ => ExitCode::FAILURE,
+            }
         }
     }
 }
@@ -120,18 +133,46 @@ fn prepare(args: &DreamArgs, global: &Global) -> Result<(Request, tempfile::Temp
     let plugin = store::write_plugin(folder.path()).map_err(|err| DreamError::Client {
         reason: err.to_string(),
     })?;
+    let mut program = env::current_exe().unwrap_or_default();
+    if let Some(file) = &global.config {
+        program = with_config(folder.path(), &program, file)?;
+    }
     let request = Request {
         project: notes.homes().project().ok().map(|project| project.key.clone()),
         root,
         state_dir: world.state_dir.clone().ok_or_else(no_home)?,
-        program: env::current_exe().unwrap_or_default(),
+        program,
         plugin,
         options,
         force: args.force,
         init: args.init,
         now: world.now,
+        stop: Arc::default(),
     };
     Ok((request, folder))
+}
+
+/// A script in `folder` that runs this program with the layer that `--config` lays over the others: what the client
+/// starts goes by the same config as the dream itself.
+fn with_config(folder: &Path, program: &Path, file: &Path) -> Result<PathBuf, DreamError> {
+    let script = folder.join("notesoup");
+    let write = |source| DreamError::Write {
+        path: script.clone(),
+        source,
+    };
+    let quoted = |path: &Path| {
+        let path = path.to_str().unwrap_or_default();
+        shlex::try_quote(path).map(Cow::into_owned)
+    };
+    let file = std::path::absolute(file).map_err(write)?;
+    let line = match (quoted(program), quoted(&file)) {
+        (Ok(program), Ok(file)) => format!("#!/bin/sh\nexec {program} \"$@\" --config {file}\n"),
+        _ => return Err(write(io::ErrorKind::InvalidFilename.into())),
+    };
+    fs::write(&script, line)
+        .and_then(|()| fs::set_permissions(&script, fs::Permissions::from_mode(0o700)))
+        .map_err(write)?;
+    Ok(script)
 }
 
 fn go(args: &DreamArgs, mut request: Request) -> Result<Outcome, DreamError> {
@@ -146,6 +187,10 @@ fn go(args: &DreamArgs, mut request: Request) -> Result<Outcome, DreamError> {
     if let Some(bar) = &bar {
         bar.enable_steady_tick(Duration::from_millis(100));
         bar.set_message("starting Claude Code");
+    }
+    for signal in [SIGINT, SIGTERM, SIGHUP] {
+        // Where it cannot be heard, it ends this process as it always did.
+        let _ = signal_hook::flag::register(signal, Arc::clone(&request.stop));
     }
     let mut calls = 0_usize;
     let outcome = dream(&request, &client, &mut |progress| {

@@ -325,5 +325,6 @@ fn nearest_key(asked: &str, all: &[Below]) -> Option<String> {
     let near = nearest(asked, known.iter().map(String::as_str));
     // A last part alone is often what is remembered: `reset_margin_tokens`.
     let ends = || known.iter().find(|key| key.rsplit('.').next() == Some(asked));
-    near.map(str::to_owned).or_else(|| ends().cloned())
+    let begins = || known.iter().find(|key| key.starts_with(asked));
+    near.map(str::to_owned).or_else(|| ends().or_else(begins).cloned())
 }

@@ -1,18 +1,21 @@
 //! The layers of the config, as a session in this folder would have them.
 
 use super::{Examination, Finding, Part, Report};
-use crate::config::{self, LayerKind, Severity};
+use crate::config::{self, LayerKind, Severity, claude};
 use crate::handlers::catalog;
+use crate::paths;
 use crate::wire::Facts;
 
 const PART: Part = Part::Config;
 
 pub(super) fn examine(examination: &Examination, report: Report<'_>) {
+    let claude = claude::read(paths::claude_dir().as_deref(), Some(&examination.cwd));
     let facts = Facts {
         cwd: Some(examination.cwd.to_string_lossy().into_owned()),
         plugin_root: examination
             .plugin_root()
             .map(|root| root.to_string_lossy().into_owned()),
+        settings: claude.settings,
         ..Facts::default()
     };
     let loaded = config::load(&examination.world.sources(&facts), &catalog());
@@ -34,7 +37,7 @@ pub(super) fn examine(examination: &Examination, report: Report<'_>) {
         PART,
         format!("profile {:?}, from {from}", loaded.config.profile),
     ));
-    for problem in &loaded.problems {
+    for problem in loaded.problems.iter().chain(&claude.problems) {
         let remedy = problem
             .help
             .clone()

@@ -69,6 +69,9 @@ pub enum DreamError {
         /// The limit.
         minutes: u64,
     },
+    /// Somebody stopped it.
+    #[error("stopped; the notes that had changed by then are in a commit of their own")]
+    Stopped,
     /// There is no dream to take back.
     #[error("there is no dream to take back")]
     NothingToUndo,
@@ -101,6 +104,7 @@ impl DreamError {
                 "nothing was changed; run notesoup doctor: the program and the plugin may not fit, or another plugin adds tools"
             }
             Self::TooLong { .. } => "raise dream.max_minutes, or take back what it did: notesoup dream --undo",
+            Self::Stopped => "notesoup dream --undo takes them back; notesoup dream --force begins anew",
             Self::NothingToUndo => "git log in the notes folder shows what there is",
             Self::UndoConflict { .. } => {
                 "take back single notes: notesoup notes history ADDRESS, notesoup notes undo ADDRESS; or look at git log in \

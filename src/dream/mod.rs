@@ -9,6 +9,8 @@ mod undo;
 
 use std::fs::{self, File, TryLockError};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 use jiff::Timestamp;
 use schemars::JsonSchema;
@@ -76,6 +78,8 @@ pub struct Request {
     pub init: bool,
     /// Now.
     pub now: Timestamp,
+    /// Set from outside to have the dream broken off.
+    pub stop: Arc<AtomicBool>,
 }
 
 /// What a dream would find, without dreaming.

@@ -1,5 +1,6 @@
 //! The notes as a git repository: a commit before a dream and one after, told apart by trailers.
 
+use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -276,7 +277,9 @@ impl Repo {
             .args(args)
             .env("LC_ALL", "C")
             .env("GIT_TERMINAL_PROMPT", "0")
-            .stdin(Stdio::null());
+            .stdin(Stdio::null())
+            // Ctrl-C in the terminal is for the dream, not for a commit that is being made.
+            .process_group(0);
         command
     }
 }

@@ -2,11 +2,14 @@
 
 use std::fmt::Write as _;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::os::unix::process::CommandExt as _;
 use std::process::{Child, Command, Stdio};
+use std::sync::atomic::Ordering;
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use rustix::process::{Pid, Signal, kill_process_group};
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -33,6 +36,9 @@ const WITHHELD: &[&str] = &[
 
 /// How many changed notes are named in the prompt.
 const NAMED: usize = 100;
+
+/// How often is looked whether somebody wants it stopped.
+const STOP_POLL: Duration = Duration::from_millis(100);
 
 /// What happens in a dream.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -130,13 +136,18 @@ pub(super) fn run(
         .env_remove("CLAUDECODE")
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
-        .stderr(Stdio::piped());
+        .stderr(Stdio::piped())
+        // With all that it starts it is ended together, and by us alone: Ctrl-C in the terminal does not reach it.
+        .process_group(0);
     if let Some(project) = &request.project {
         command.env("NOTESOUP_CONFIG__NOTES__PROJECT", project);
     }
     let mut child = command.spawn().map_err(|err| failed(err.to_string()))?;
     let outcome = watch(request, &mut child, prompt, progress);
-    // Whatever came of it, nothing of it may go on.
+    // Whatever came of it, nothing of it may go on. Not waited for yet, so the number is still its own.
+    if let Ok(id) = i32::try_from(child.id()) {
+        let _ = Pid::from_raw(id).map(|pid| kill_process_group(pid, Signal::KILL));
+    }
     let _ = child.kill();
     let _ = child.wait();
     outcome
@@ -177,12 +188,17 @@ fn watch(
     let minutes = request.options.max_minutes;
     let end = Instant::now() + Duration::from_secs(minutes * 60);
     loop {
-        match heard.recv_timeout(end.saturating_duration_since(Instant::now())) {
+        if request.stop.load(Ordering::Relaxed) {
+            return Err(DreamError::Stopped);
+        }
+        let left = end.saturating_duration_since(Instant::now());
+        match heard.recv_timeout(left.min(STOP_POLL)) {
             Ok(line) => {
                 if let Some(report) = take(&line, progress)? {
                     return Ok(report);
                 }
             }
+            Err(RecvTimeoutError::Timeout) if left > STOP_POLL => {}
             Err(RecvTimeoutError::Timeout) => return Err(DreamError::TooLong { minutes }),
             Err(RecvTimeoutError::Disconnected) => {
                 let said = complaints.join().unwrap_or_default();

@@ -1,6 +1,7 @@
 //! `ladder`: an automatic compaction is first tried as a cut. When that brings the window under the share, the
 //! conversation stays word for word; else the next row decides.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
@@ -18,10 +19,12 @@ pub const HANDLER: Handler = Handler {
     run,
 };
 
-#[derive(Debug, Serialize, Deserialize)]
+/// The options of the handler.
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct Options {
+pub struct Options {
     /// The share of the client's own threshold, in percent, under which a cut must bring the window.
+    #[schemars(extend("examples" = [60]))]
     target_percent: u32,
 }
 

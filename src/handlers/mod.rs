@@ -31,6 +31,7 @@ mod prune_preview;
 mod reload;
 mod reset;
 mod session_end;
+mod status_line;
 mod turn_start;
 mod veto;
 mod warning;
@@ -69,6 +70,7 @@ pub const ALL: &[Handler] = &[
     reload::HANDLER,
     reset::HANDLER,
     session_end::HANDLER,
+    status_line::HANDLER,
     turn_start::HANDLER,
     veto::HANDLER,
     warning::HANDLER,
@@ -142,7 +144,12 @@ pub fn catalog() -> Catalog<'static> {
 pub fn option_schemas() -> Vec<(&'static str, Value)> {
     vec![
         (veto::HANDLER.name, schemars::schema_for!(veto::Options).to_value()),
+        (ladder::HANDLER.name, schemars::schema_for!(ladder::Options).to_value()),
         (exec::HANDLER.name, schemars::schema_for!(exec::Options).to_value()),
+        (
+            status_line::HANDLER.name,
+            schemars::schema_for!(status_line::Options).to_value(),
+        ),
     ]
 }
 

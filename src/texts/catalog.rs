@@ -139,6 +139,16 @@ pub const ALL: &[Text] = &[
     text("fill_asked", "The person asked for it, or there is no figure.", &[]),
     text("closing_warning", "Closing of the warning.", &["reset_at"]),
     text("closing_closeout", "Closing of the close-out.", &[]),
+    text(
+        "status_line",
+        "{ordinal} is the window's number, {point} where Claude Code would compact, {next} one of the five below.",
+        &["window_id", "ordinal", "bar", "tokens", "point", "next"],
+    ),
+    text("status_warning", "Below the warning mark.", &["until"]),
+    text("status_warning_now", "At the warning mark.", &[]),
+    text("status_reset", "Warned, below the reset mark.", &["until"]),
+    text("status_reset_now", "A reset is due.", &[]),
+    text("status_compaction", "No reset can follow.", &["until"]),
     text("handoff", "Instructions for the client's own summary.", &[]),
     text(
         "handoff_added",

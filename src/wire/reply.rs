@@ -174,6 +174,12 @@ pub enum Effect {
         /// How long to wait first, in milliseconds.
         delay_ms: u64,
     },
+    /// `$.ui.status(text)`: the plugin's line under the prompt, until the next one.
+    Status {
+        /// The line; absent: takes it away.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        text: Option<String>,
+    },
     /// Ask for a new plan before the next event.
     RefreshPlan,
 }

@@ -4,6 +4,7 @@
 #[path = "../support/mod.rs"]
 mod support;
 
+mod config_lives;
 mod spine;
 mod spine_auto;
 mod spine_boot;
@@ -12,5 +13,6 @@ mod spine_handoff;
 mod spine_helper;
 mod spine_plugin;
 mod spine_prune;
+mod status_line;
 mod support_works;
 mod window;

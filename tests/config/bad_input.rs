@@ -107,6 +107,7 @@ fn what_no_schema_says() {
         "[hooks.boot]\nevent = 'session.compacted'\n",
         "[hooks.boot]\nevent = 'weather'\n",
         "[hooks.boot]\nrun = 'boots'\n",
+        "[hooks.boot]\nevent = 'weather'\nrun = 'boots'\n",
         "[hooks.handoff]\nevent = 'session.start'\n",
         "[hooks.precompute]\noptions = { txt = 'x' }\n",
         "[hooks.precompute]\noptions = { text = 1 }\n",

@@ -267,6 +267,12 @@ fn a_keys_story() {
         ended.err,
         "error: there is no key `reset_margin_tokens`; did you mean `window.reset_margin_tokens`?\n"
     );
+    let ended = desk.run(&["config", "explain", "window.reset_margin"]);
+    assert!(
+        ended.err.ends_with("did you mean `window.reset_margin_tokens`?\n"),
+        "{}",
+        ended.err
+    );
 }
 
 #[test]

@@ -150,3 +150,29 @@ fn variables_that_change_what_works_are_named() {
         "note DISABLE_COMPACT=1 is set in this shell: no window is reset",
     );
 }
+
+#[test]
+fn what_the_clients_settings_hold_for_us_is_looked_at() {
+    let bench = bench();
+    let write = |path: std::path::PathBuf, text: String| {
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    };
+    let options = serde_json::json!({ "profile": "notesoup", "keepHeadChars": "many" });
+    let settings = serde_json::json!({
+        "pluginConfigs": { "notesoup@notesoup": { "options": options } },
+        "notesoup": { "resetMarginTokens": 9000 },
+    });
+    write(bench.home().join(".claude/settings.json"), settings.to_string());
+    write(
+        bench.project().join(".claude/settings.json"),
+        serde_json::json!({ "env": { "NOTESOUP_BIN": "/bin/false" } }).to_string(),
+    );
+    write(bench.project().join(".claude/settings.local.json"), "{".to_owned());
+    let told = bench.run(&["doctor", "--json"]).json();
+    let config = findings(&told, "config");
+    has(&config, "well profile \"notesoup\"");
+    has(&config, "keepHeadChars");
+    has(&config, "the variable NOTESOUP_BIN is refused");
+    has(&config, "settings.local.json: is not JSON");
+}

@@ -303,6 +303,62 @@ fn one_dream_at_a_time_and_a_killed_one_does_not_block_the_next() {
 }
 
 #[test]
+fn a_dream_that_is_stopped_is_ended_whole_and_committed_as_far_as_it_came() {
+    let bench = bench(&format!(
+        "{INIT}\necho cold > human/tea.md\n{CALL}\n(sleep 1; echo late > human/milk.md) &\nsleep 60"
+    ));
+    let mut dream = bench
+        .command(&program(), &["dream", "--init"])
+        .stderr(Stdio::piped())
+        .stdout(Stdio::null())
+        .spawn()
+        .unwrap();
+    let mut heard = BufReader::new(dream.stderr.take().unwrap()).lines().map(Result::unwrap);
+    assert_eq!(heard.next().unwrap(), "dreaming");
+    assert!(heard.next().unwrap().contains("@human/tea.md"));
+    let id = rustix::process::Pid::from_raw(i32::try_from(dream.id()).unwrap()).unwrap();
+    rustix::process::kill_process(id, rustix::process::Signal::INT).unwrap();
+    let said: Vec<_> = heard.collect();
+    assert!(said[0].starts_with("stopped;"), "{said:?}");
+    assert!(said[1].contains("notesoup dream --undo"), "{said:?}");
+    assert_eq!(dream.wait().unwrap().code(), Some(130));
+    assert_eq!(
+        subjects(&bench),
+        ["A dream that was broken off", "Notes before a dream"]
+    );
+    assert_eq!(git(&notes(&bench), &["status", "--porcelain"]), "");
+    assert!(!notes(&bench).join(".git/index.lock").exists());
+
+    // The lock is free, and nothing that the client had started wrote on.
+    std::thread::sleep(std::time::Duration::from_millis(1500));
+    bench.run(&["dream", "--undo"]).ok();
+    assert_eq!(read(&bench, "human/tea.md"), "# tea\n\nhot\n");
+    assert_eq!(read(&bench, "human/milk.md"), "# milk\n\nhot\n");
+}
+
+#[test]
+fn a_layer_of_the_command_line_holds_for_the_client_that_dreams_too() {
+    let bench = bench(&successful(&format!(
+        "\"$NOTESOUP_BIN\" config explain window.reset_margin_tokens > '{root}/told' 2>&1",
+        root = "$ROOT"
+    )));
+    let script = fs::read_to_string(bench.root().join("claude")).unwrap();
+    let script = script.replace("$ROOT", &bench.root().display().to_string());
+    fs::write(bench.root().join("claude"), script).unwrap();
+    let layer = bench.project().join("it's over.toml");
+    fs::write(
+        &layer,
+        "[window]\nreset_margin_tokens = 4321\n[dream]\nmodel = \"haiku\"\n",
+    )
+    .unwrap();
+    bench.run(&["dream", "--init", "--config", "it's over.toml"]).ok();
+    let told = fs::read_to_string(bench.root().join("told")).unwrap();
+    assert!(told.contains("4321") && told.contains("it's over.toml"), "{told}");
+    let args = fs::read_to_string(bench.root().join("args")).unwrap();
+    assert!(args.contains("--model\nhaiku\n"), "{args}");
+}
+
+#[test]
 fn the_persons_own_git_settings_do_not_get_in_the_way() {
     let bench = bench(&successful("echo cold > human/tea.md"));
     let hooks = bench.root().join("hooks");

@@ -1,7 +1,7 @@
 //! Conversations with what was installed, in the real client, in both builds.
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use serde_json::json;
 
@@ -125,5 +125,43 @@ both_builds! {
         lab.helper(&["dream", "--undo"], "").success();
         assert_eq!(fs::read_to_string(&tea).unwrap(), "# tea\n\nhot\n");
         assert_eq!(fs::read_to_string(lab.notes().join("human/green-tea.md")).unwrap(), "# green-tea\n\nhot\n");
+    }
+
+    /// A checkout added as a marketplace: the plugin loads, and says how to get the program that it does not bring.
+    fn a_checkout_without_the_program_says_how_to_get_it(build) {
+        let lab = bare(build).start();
+        let checkout = lab.root().join("checkout");
+        for folder in ["plugin", ".claude-plugin"] {
+            copy(&Path::new(env!("CARGO_MANIFEST_DIR")).join(folder), &checkout.join(folder));
+        }
+        lab.claude(&["plugin", "marketplace", "add", checkout.to_str().unwrap()]).success();
+        lab.claude(&["plugin", "install", "notesoup@notesoup"]).success();
+        let mut tty = lab.interactive();
+        tty.ask("hello");
+        tty.wait_for_screen("the program `notesoup` is not there: build it with `cargo install --path .`");
+        tty.wait_for_screen("run `notesoup install`");
+        tty.screenshot("no-program");
+        tty.leave();
+        assert_eq!(lab.model.last().count("<notesoup window="), 0);
+        assert!(lab.model.last().has_prompt("hello"), "the session goes on as without the plugin");
+        lab.helper(&["install"], "").success();
+        lab.headless("hello again").success();
+        assert_eq!(lab.model.last().count("<notesoup window="), 1);
+    }
+}
+
+/// Copies what git knows of a folder: what is built or written beside it by a client is left out.
+fn copy(from: &Path, to: &Path) {
+    fs::create_dir_all(to).unwrap();
+    for entry in fs::read_dir(from).unwrap().map(Result::unwrap) {
+        let (path, name) = (entry.path(), entry.file_name());
+        if name == "bin" || name == "types" && from.ends_with(".claude-plugin") {
+            continue;
+        }
+        if path.is_dir() {
+            copy(&path, &to.join(name));
+        } else {
+            fs::copy(&path, to.join(name)).unwrap();
+        }
     }
 }

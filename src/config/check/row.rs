@@ -149,7 +149,8 @@ fn rights(found: &mut Findings<'_>, key: &str, own: &Dict, row: &Row) {
 }
 
 pub(super) fn meaning(found: &mut Findings<'_>, key: &str, row: &Row) {
-    let Some(event) = Event::from_name(&row.event) else {
+    let event = Event::from_name(&row.event);
+    if event.is_none() {
         let known: Vec<_> = Event::ALL.iter().map(|event| event.name()).collect();
         found.value(
             Code::UnknownEvent,
@@ -157,10 +158,9 @@ pub(super) fn meaning(found: &mut Findings<'_>, key: &str, row: &Row) {
             format!("there is no event `{}`", shown(&row.event)),
             suggestion(&row.event, known),
         );
-        return;
-    };
-    match found.catalog.find(&row.run) {
-        None => {
+    }
+    match (found.catalog.find(&row.run), event) {
+        (None, _) => {
             let known: Vec<_> = found.catalog.handlers.iter().map(|handler| handler.name).collect();
             found.value(
                 Code::UnknownHandler,
@@ -169,12 +169,15 @@ pub(super) fn meaning(found: &mut Findings<'_>, key: &str, row: &Row) {
                 suggestion(&row.run, known),
             );
         }
-        Some(handler) => {
+        (Some(handler), Some(event)) => {
             let handler = *handler;
             served(found, key, row, event, &handler);
         }
+        (Some(_), None) => {}
     }
-    fields(found, key, row, event);
+    if let Some(event) = event {
+        fields(found, key, row, event);
+    }
 }
 
 fn served(found: &mut Findings<'_>, key: &str, row: &Row, event: Event, handler: &HandlerInfo) {

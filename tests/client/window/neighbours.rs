@@ -51,6 +51,26 @@ both_builds! {
         lab.logs().assert_clean();
     }
 
+    /// Another plugin holds the command in which the close-out's prompt falls due: it is submitted when it lets go, once.
+    fn a_plugin_that_holds_the_command_delays_the_close_out(build) {
+        let lab = lab(build)
+            .plugins([rival(), checkout_plugin()])
+            .script([Reply::text("pondering").tokens(20_000), Reply::text("saved").tokens(21_000), Reply::text("fresh").tokens(20_000)])
+            .start();
+        let mut tty = lab.interactive();
+        tty.ask("begin while the rival holds");
+        tty.type_line("/fresh-window");
+        tty.wait_for_screen("saved");
+        tty.wait_idle();
+        tty.ask("and now");
+        tty.leave();
+        let requests = lab.model.requests();
+        assert_eq!(requests.len(), 3, "{}", lab.model.outline());
+        assert_eq!(requests[1].count(CLOSE_OUT), 1, "{}", requests[1].outline());
+        assert_boot(&requests[2], 1);
+        lab.logs().assert_clean();
+    }
+
     /// The model asks what room is left, then for a fresh window, which comes when it ends its turn; headless as well.
     fn the_model_asks_for_its_room_and_a_fresh_window(build) {
         let lab = lab(build)

@@ -14,6 +14,12 @@ export function register(on) {
     return next(e)
   })
 
+  on('command.run', { command: 'fresh-window' }, async ($, e, next) => {
+    const result = await next(e)
+    if (mood === 'holds') await $.clock.sleep(1000)
+    return result
+  })
+
   on('turn.complete', async ($, e, next) => {
     const result = await next(e)
     if (mood === 'compacts') {

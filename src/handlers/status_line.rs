@@ -1,0 +1,99 @@
+//! `status-line`: one line under the prompt that says how full the window is and what comes next. It never answers, so
+//! the rows behind it run as without it.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{Call, Failure, Handler, accepts, registers_nothing, steps};
+use crate::window::Marks;
+use crate::wire::{Answer, Effect, Event};
+
+/// The row's handler.
+pub const HANDLER: Handler = Handler {
+    name: "status-line",
+    events: &[
+        Event::ClassicSessionStart,
+        Event::ClassicPostToolBatch,
+        Event::SessionMeasure,
+    ],
+    wakes: &[],
+    check_options: accepts::<Options>,
+    registers: registers_nothing,
+    run,
+};
+
+/// How wide the picture of the fill is, in columns.
+const BAR_COLUMNS: usize = 12;
+
+/// The options of the handler.
+#[derive(Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Options {
+    /// When the line is there.
+    show: Show,
+}
+
+/// When the line is there.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+#[schemars(inline)]
+enum Show {
+    /// From one warning runway below the first mark on.
+    #[default]
+    Near,
+    /// Whenever the client gives figures.
+    Always,
+}
+
+fn run(call: &mut Call<'_>) -> Result<Option<Answer>, Failure> {
+    let Options { show } = call.options()?;
+    if !call.facts.headless {
+        let text = line(call, show);
+        call.effects.push(Effect::Status { text });
+    }
+    Ok(None)
+}
+
+/// The line; none while there is nothing to show, which takes away the one that is there.
+fn line(call: &Call<'_>, show: Show) -> Option<String> {
+    let marks = steps::derivation(call.config, call.facts).marks?;
+    let fill = marks.fill(call.facts.usage.as_ref()?)?;
+    if show == Show::Near && fill < near(&marks) {
+        return None;
+    }
+    let window = call.state.machine.window_id()?;
+    let full = (fill / marks.point * BAR_COLUMNS as f64).clamp(0.0, BAR_COLUMNS as f64) as usize;
+    let values = [
+        ("window_id", window.to_string()),
+        ("ordinal", window.ordinal.to_string()),
+        ("bar", format!("{}{}", "█".repeat(full), "░".repeat(BAR_COLUMNS - full))),
+        ("tokens", steps::figure(fill, marks.unit)),
+        ("point", steps::figure(marks.point, marks.unit)),
+        ("next", next(call, &marks, fill)),
+    ];
+    let values = values.each_ref().map(|(name, value)| (*name, value.as_str()));
+    Some(call.text("status_line", &values))
+}
+
+/// From where on a mark is near: as far below the first mark as the warning is below the reset.
+fn near(marks: &Marks) -> f64 {
+    match marks.warn_at {
+        Some(warn_at) => warn_at - (marks.reset_at - warn_at),
+        None => marks.reset_at - (marks.point - marks.reset_at),
+    }
+}
+
+/// What comes next. What the window's state no longer waits for, or what no live row does, is not promised.
+fn next(call: &Call<'_>, marks: &Marks, fill: f64) -> String {
+    let watched = steps::watch(call.config, call.facts, &call.state.machine);
+    let until = |mark: f64| steps::figure(mark - fill, marks.unit);
+    if call.state.machine.pending.is_some() || watched.reset_at.is_some_and(|mark| fill >= mark) {
+        return call.text("status_reset_now", &[]);
+    }
+    match (watched.warn_at, watched.reset_at) {
+        (Some(mark), _) if fill >= mark => call.text("status_warning_now", &[]),
+        (Some(mark), _) => call.text("status_warning", &[("until", &until(mark))]),
+        (None, Some(mark)) => call.text("status_reset", &[("until", &until(mark))]),
+        (None, None) => call.text("status_compaction", &[("until", &until(marks.point))]),
+    }
+}
