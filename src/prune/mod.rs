@@ -52,7 +52,7 @@ pub use supersede::Stale;
 pub use text::Text;
 pub use thread::{Call, LeftOut, Message, OPENING, Restored, Thread, Words};
 pub use transcript::{Head, ReadRows, Rows, RowsError};
-pub use words::{Asked, asked, tokens as parse_tokens};
+pub use words::{Asked, asked, target as parse_target, tokens as parse_tokens};
 
 use crate::history::record::HandedBack;
 use crate::wire::MessageSpec;
