@@ -4,6 +4,8 @@
 #[path = "../support/mod.rs"]
 mod support;
 
+mod compaction;
+mod notes;
 mod spine;
 mod spine_auto;
 mod spine_boot;
