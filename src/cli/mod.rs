@@ -11,6 +11,7 @@ mod install;
 mod log;
 mod notes;
 mod prune;
+mod replay;
 mod schema;
 mod steps;
 mod uninstall;
@@ -63,6 +64,7 @@ enum Command {
     Doctor(doctor::DoctorArgs),
     Notes(Box<notes::NotesArgs>),
     Prune(prune::PruneArgs),
+    Replay(replay::ReplayArgs),
     Dream(dream::DreamArgs),
     Config(config::ConfigArgs),
     Schema(schema::SchemaArgs),
@@ -85,6 +87,7 @@ pub fn main() -> ExitCode {
         Command::Doctor(args) => doctor::run(&args, &global),
         Command::Notes(args) => notes::run(&args, &global),
         Command::Prune(args) => prune::run(&args, &global),
+        Command::Replay(args) => replay::run(&args, &global),
         Command::Dream(args) => dream::run(&args, &global),
         Command::Config(args) => config::run(&args, &global),
         Command::Schema(args) => schema::run(&args),

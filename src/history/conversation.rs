@@ -130,6 +130,13 @@ impl Conversation {
         &self.transcript
     }
 
+    /// The rows of the branch in the order of the file, without words that a compaction wrote again or that are ours.
+    /// Calls and results that were written again are among them; their ids tell.
+    pub fn rows(&self) -> impl Iterator<Item = RowId> {
+        let is_new = |row: &u32| !self.copies.is_copy(*row) && !self.copies.is_ours(*row);
+        self.branch.rows().filter(is_new).map(RowId)
+    }
+
     /// All events by address, each once, with its whole words.
     pub fn shown(&self) -> impl Iterator<Item = Result<Shown, HistoryError>> {
         self.events.all().iter().map(|event| {

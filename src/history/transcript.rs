@@ -117,6 +117,14 @@ impl Transcript {
         self.version(self.table.newest(row.0))
     }
 
+    /// The newest version of a row, as it stands in the file.
+    ///
+    /// # Errors
+    /// When the file cannot be read.
+    pub fn raw(&self, row: RowId) -> Result<Vec<u8>, HistoryError> {
+        self.bytes(self.table.newest(row.0))
+    }
+
     /// One version of a row, in full.
     pub(super) fn version(&self, row: u32) -> Result<Row, HistoryError> {
         let bytes = self.bytes(row)?;

@@ -4,7 +4,9 @@
 #[path = "../support/mod.rs"]
 mod support;
 
+mod compaction;
 mod config_lives;
+mod notes;
 mod spine;
 mod spine_auto;
 mod spine_boot;
