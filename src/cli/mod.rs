@@ -6,6 +6,7 @@ mod config;
 mod demo;
 mod doctor;
 mod dream;
+mod history;
 mod hook;
 mod install;
 mod log;
@@ -13,6 +14,7 @@ mod notes;
 mod prune;
 mod schema;
 mod steps;
+mod tool;
 mod uninstall;
 
 use std::path::PathBuf;
@@ -62,6 +64,8 @@ enum Command {
     Uninstall(uninstall::UninstallArgs),
     Doctor(doctor::DoctorArgs),
     Notes(Box<notes::NotesArgs>),
+    History(Box<history::HistoryArgs>),
+    Tool(Box<tool::ToolArgs>),
     Prune(prune::PruneArgs),
     Dream(dream::DreamArgs),
     Config(config::ConfigArgs),
@@ -84,6 +88,8 @@ pub fn main() -> ExitCode {
         Command::Uninstall(args) => uninstall::run(&args),
         Command::Doctor(args) => doctor::run(&args, &global),
         Command::Notes(args) => notes::run(&args, &global),
+        Command::History(args) => history::run(&args, &global),
+        Command::Tool(args) => tool::run(&args, &global),
         Command::Prune(args) => prune::run(&args, &global),
         Command::Dream(args) => dream::run(&args, &global),
         Command::Config(args) => config::run(&args, &global),

@@ -4,6 +4,8 @@ use std::path::Path;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
+use serde::Serialize;
+
 use super::copies::{Copies, Origin};
 use super::error::HistoryError;
 use super::event::{Event, Events, Role, ToolStatus};
@@ -32,7 +34,7 @@ pub struct Conversation {
 }
 
 /// An event with its words.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Shown {
     /// Its lasting address.
     pub seq: u64,
@@ -132,19 +134,22 @@ impl Conversation {
 
     /// All events by address, each once, with its whole words.
     pub fn shown(&self) -> impl Iterator<Item = Result<Shown, HistoryError>> {
-        self.events.all().iter().map(|event| {
-            let words = self.words(event)?;
-            let table = &self.transcript.table;
-            Ok(Shown {
-                seq: event.seq.into(),
-                window_id: self.window_id(event.window),
-                role: event.role,
-                created_at: words.created_at,
-                tool: event.tool(table).filter(|tool| !tool.is_empty()).map(str::to_owned),
-                tool_use_id: words.tool_use_id,
-                tool_status: event.status(table),
-                text: words.text,
-            })
+        self.events.all().iter().map(|event| self.show(event))
+    }
+
+    /// An event with its whole words.
+    pub(super) fn show(&self, event: &Event) -> Result<Shown, HistoryError> {
+        let words = self.words(event)?;
+        let table = &self.transcript.table;
+        Ok(Shown {
+            seq: event.seq.into(),
+            window_id: self.window_id(event.window),
+            role: event.role,
+            created_at: words.created_at,
+            tool: event.tool(table).filter(|tool| !tool.is_empty()).map(str::to_owned),
+            tool_use_id: words.tool_use_id,
+            tool_status: event.status(table),
+            text: words.text,
         })
     }
 

@@ -12,6 +12,7 @@
 )]
 
 mod agreement;
+mod commands;
 mod cursors;
 mod generator;
 mod limits;
