@@ -81,6 +81,8 @@ export const register: Register = (on, options) => {
 
   on('classic.SessionStart', async ($, e, next) => {
     const result = await next(e)
+    // `/clear` takes the record of the process with it, and no `session.start` follows: the names must be added again.
+    if (e.source === 'clear') await changeProcess($, process => (process.isBound ? process : { ...process, isBound: true }))
     await bind($, e)
     // A new session has no plan yet; one that is resumed may have one from before.
     if (e.source === 'resume') await change($, e.session_id, session => ({ ...session, isPlanStale: true }))

@@ -4,6 +4,7 @@
 #[path = "../support/mod.rs"]
 mod support;
 
+mod history;
 mod spine;
 mod spine_auto;
 mod spine_boot;
