@@ -33,7 +33,7 @@ fn run(call: &mut Call<'_>) -> Result<Option<Answer>, Failure> {
         head: if own_id.is_empty() {
             Head::AssumeLast
         } else {
-            Head::ToolUse(&own_id)
+            Head::ToolUseOr(&own_id, &call.facts.newest_rows)
         },
         state_dir: call.world.state_dir.as_deref(),
         is_subagent: call.facts.agent_id.is_some(),

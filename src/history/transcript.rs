@@ -25,6 +25,9 @@ const RECENT: Duration = Duration::from_secs(5);
 pub enum Head<'a> {
     /// At the row of the call with this `tool_use_id`: the current branch, whoever else writes the file.
     ToolUse(&'a str),
+    /// The same; when the client keeps that row back, at the newest of these rows that the file has. They are the end of
+    /// the conversation as the client has it in memory, by uuid, oldest first.
+    ToolUseOr(&'a str, &'a [String]),
     /// At the row with this uuid.
     Uuid(&'a str),
     /// At the last row of the main conversation: a guess, right as long as nobody has rewound.
@@ -164,7 +167,7 @@ impl Transcript {
     pub fn head(&self, head: Head<'_>) -> Result<RowId, HistoryError> {
         let absent = |what: String| HistoryError::HeadNotOnDisk { what };
         let row = match head {
-            Head::ToolUse(id) => self
+            Head::ToolUse(id) | Head::ToolUseOr(id, _) => self
                 .find_call(id)
                 .ok_or_else(|| absent("the row of this call".to_owned()))?,
             Head::Uuid(uuid) => self.find(uuid).ok_or_else(|| absent(format!("row {uuid}")))?,
@@ -180,6 +183,16 @@ impl Transcript {
             return Err(HistoryError::Subagent);
         }
         Ok(row)
+    }
+
+    /// The branch that ends at the newest row known that the file has, where the row of the call is not among them.
+    pub(super) fn before_the_call(&self, head: Head<'_>) -> Option<(RowId, Branch)> {
+        let Head::ToolUseOr(_, rows) = head else {
+            return None;
+        };
+        let is_main = |row: &RowId| !self.table.bits[row.0 as usize].has(Bits::SIDECHAIN);
+        let row = rows.iter().rev().filter_map(|uuid| self.find(uuid)).find(is_main)?;
+        Some((row, self.branch_at(row).ok()?))
     }
 
     /// The branch that ends at this row.
