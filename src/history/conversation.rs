@@ -80,7 +80,7 @@ impl Conversation {
     pub fn open(path: &Path, head: Head<'_>, state_dir: Option<&Path>, wait: Duration) -> Result<Self, HistoryError> {
         let has_others = matches!(head, Head::ToolUseOr(_, [_, ..]));
         let until = Instant::now() + if has_others { wait.min(SHORT_WAIT) } else { wait };
-        let mut transcript = Transcript::read(path)?;
+        let mut transcript = Transcript::open(path, state_dir)?;
         let first_bytes = transcript.done.bytes;
         let (head, branch) = loop {
             let found = transcript

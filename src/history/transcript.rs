@@ -9,6 +9,7 @@ use std::time::Duration;
 use memchr::memmem;
 
 use super::error::HistoryError;
+use super::index;
 use super::key::Key;
 use super::reader::{Line, each_part};
 use super::row::Row;
@@ -65,18 +66,36 @@ impl Transcript {
     /// # Errors
     /// When the file cannot be read, or a complete line is not JSON.
     pub fn read(path: &Path) -> Result<Self, HistoryError> {
+        Self::open(path, None)
+    }
+
+    /// Reads what is new since the last time, which is known from the index in `state_dir`; the whole file where there is
+    /// no index that can be believed.
+    ///
+    /// # Errors
+    /// As [`Self::read`].
+    pub fn open(path: &Path, state_dir: Option<&Path>) -> Result<Self, HistoryError> {
         let failed = |source| HistoryError::Read {
             path: path.to_owned(),
             source,
         };
         let file = File::open(path).map_err(failed)?;
+        let metadata = file.metadata().map_err(failed)?;
+        let known = state_dir.and_then(|dir| index::load(dir, path, &file));
+        let (table, done) = known.unwrap_or_else(|| (Table::new(), Done::default()));
         let mut transcript = Self {
             path: path.to_owned(),
             file,
-            table: Table::new(),
-            done: Done::default(),
+            table,
+            done,
         };
         transcript.read_on()?;
+        if let Some(dir) = state_dir {
+            let Self {
+                file, table, done: now, ..
+            } = &transcript;
+            index::save(dir, path, (file, &metadata), table, *now, done.bytes);
+        }
         Ok(transcript)
     }
 

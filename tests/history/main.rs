@@ -15,6 +15,7 @@ mod agreement;
 mod commands;
 mod cursors;
 mod generator;
+mod index;
 mod limits;
 mod oracle;
 mod shapes;
