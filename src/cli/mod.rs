@@ -6,6 +6,7 @@ mod config;
 mod demo;
 mod doctor;
 mod dream;
+mod history;
 mod hook;
 mod install;
 mod log;
@@ -14,6 +15,7 @@ mod prune;
 mod replay;
 mod schema;
 mod steps;
+mod tool;
 mod uninstall;
 
 use std::path::PathBuf;
@@ -63,6 +65,8 @@ enum Command {
     Uninstall(uninstall::UninstallArgs),
     Doctor(doctor::DoctorArgs),
     Notes(Box<notes::NotesArgs>),
+    History(Box<history::HistoryArgs>),
+    Tool(Box<tool::ToolArgs>),
     Prune(prune::PruneArgs),
     Replay(replay::ReplayArgs),
     Dream(dream::DreamArgs),
@@ -86,6 +90,8 @@ pub fn main() -> ExitCode {
         Command::Uninstall(args) => uninstall::run(&args),
         Command::Doctor(args) => doctor::run(&args, &global),
         Command::Notes(args) => notes::run(&args, &global),
+        Command::History(args) => history::run(&args, &global),
+        Command::Tool(args) => tool::run(&args, &global),
         Command::Prune(args) => prune::run(&args, &global),
         Command::Replay(args) => replay::run(&args, &global),
         Command::Dream(args) => dream::run(&args, &global),

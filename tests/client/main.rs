@@ -6,6 +6,7 @@ mod support;
 
 mod compaction;
 mod config_lives;
+mod history;
 mod notes;
 mod spine;
 mod spine_auto;

@@ -13,7 +13,11 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use super::conversation::Conversation;
+pub use list::{Input as ListInput, Output as ListOutput, Texts};
+pub use page::{Entry, Fold, Item};
+pub use windows::{Began, Input as WindowsInput, Output as WindowsOutput, Window};
+
+use super::conversation::{Conversation, Shown};
 use super::transcript::Head;
 use crate::outcome::input::{parse, schema};
 use crate::outcome::{Answer, Outcome, Refusal};
@@ -129,6 +133,31 @@ where
     let data =
         serde_json::to_value(reply.data).map_err(|error| Refusal::new("history_unavailable", error.to_string()))?;
     Ok(Answer { data, text: reply.text })
+}
+
+/// A page of a conversation, as `history_list` gives it.
+///
+/// # Errors
+/// As the tool.
+pub fn list(conversation: &Conversation, input: ListInput) -> Result<ListOutput, Refusal> {
+    list::run(conversation, input).map(|reply| reply.data)
+}
+
+/// Windows of a conversation, as `history_windows` gives them.
+///
+/// # Errors
+/// As the tool.
+pub fn windows(conversation: &Conversation, input: WindowsInput) -> Result<WindowsOutput, Refusal> {
+    windows::run(conversation, input).map(|reply| reply.data)
+}
+
+/// One event whole, by its seq or by the `tool_use_id` of its call.
+///
+/// # Errors
+/// As `history_read`.
+pub fn whole(conversation: &Conversation, seq: Option<u64>, tool_use_id: Option<&str>) -> Result<Shown, Refusal> {
+    let event = read::event(conversation, seq, tool_use_id)?;
+    Ok(conversation.show(event)?)
 }
 
 /// The window that a parameter names.
