@@ -271,7 +271,9 @@ impl<'a> Stage<'a> {
                     (id, "compact", outcome)
                 }
                 Effect::RunCommand { id, args, .. } => (id, "run_command", self.compact("manual", Some(&args))?),
-                Effect::Log { .. } | Effect::SubmitPrompt { .. } | Effect::RefreshPlan => continue,
+                Effect::Log { .. } | Effect::Status { .. } | Effect::SubmitPrompt { .. } | Effect::RefreshPlan => {
+                    continue;
+                }
             };
             self.facts.origin_plugin = None;
             let (ok, skip) = match outcome {

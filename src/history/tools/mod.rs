@@ -20,20 +20,7 @@ pub use windows::{Began, Input as WindowsInput, Output as WindowsOutput, Window}
 use super::conversation::{Conversation, Shown};
 use super::transcript::Head;
 use crate::outcome::input::{parse, schema};
-use crate::outcome::{Answer, Outcome, Refusal};
-
-/// What a model is told of a tool.
-#[derive(Debug, Clone, Serialize)]
-pub struct ToolDescription {
-    /// The tool's name, without a prefix.
-    pub name: &'static str,
-    /// What it does and when to use it.
-    pub description: &'static str,
-    /// The JSON Schema of its parameters.
-    pub input_schema: Value,
-    /// The JSON Schema of `data` in its answer.
-    pub output_schema: Value,
-}
+use crate::outcome::{Answer, Outcome, Refusal, ToolDescription, unknown_tool};
 
 /// What a call is answered from.
 #[derive(Debug, Clone, Copy)]
@@ -96,12 +83,7 @@ pub fn specs() -> Vec<ToolDescription> {
 /// Runs a tool by name.
 pub fn call(name: &str, input: &Value, context: &Context<'_>) -> Outcome {
     let Some(tool) = TOOLS.iter().find(|tool| tool.name == name) else {
-        let names: Vec<_> = TOOLS.iter().map(|tool| tool.name).collect();
-        let message = format!(
-            "There is no history tool called `{name}`; there are {}.",
-            names.join(", ")
-        );
-        return Err(Refusal::new("invalid_arguments", message));
+        return Err(unknown_tool("history", name, TOOLS.iter().map(|tool| tool.name)));
     };
     (tool.run)(context, input)
 }
