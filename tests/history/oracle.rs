@@ -545,6 +545,13 @@ impl Reader {
                     before.truncate(at);
                 }
             }
+            if let Some(first) = run.first().filter(|first| !copies.contains_key(*first)) {
+                let row = self.newest(first);
+                let results = row.tool_blocks().iter().any(|(is_result, ..)| *is_result);
+                if row.kind() == "user" && row.is_visible() && !results {
+                    ours.insert(first.clone());
+                }
+            }
         }
         (copies, ours)
     }
