@@ -8,7 +8,7 @@ use anstyle::{AnsiColor, Style};
 use clap::Args;
 use serde_json::json;
 
-use super::table::{self, Column, Kind, local};
+use super::table::{self, Column, Kind, local, width, wrapped};
 use super::{Ended, ok_json, print, print_json};
 use crate::notes::tools::{Skipped, Unavailable, size};
 use crate::notes::{Level, Notes};
@@ -286,9 +286,22 @@ pub(super) fn doctor(notes: &Notes, args: &DoctorArgs) -> Ended {
                 Level::Fixed => ("fixed", AnsiColor::Green.on_default().bold()),
                 Level::Wrong => ("WRONG", AnsiColor::Red.on_default().bold()),
             };
-            let _ = writeln!(out, "{style}{mark:>7}{style:#}  {}", finding.line);
-            if let Some(remedy) = &finding.remedy {
-                let _ = writeln!(out, "         {dim}->{dim:#} {remedy}");
+            for (place, line) in laid_out(&finding.line, 9).iter().enumerate() {
+                let _ = match place {
+                    0 => writeln!(out, "{style}{mark:>7}{style:#}  {line}"),
+                    _ => writeln!(out, "         {line}"),
+                };
+            }
+            for (place, line) in finding
+                .remedy
+                .iter()
+                .flat_map(|remedy| laid_out(remedy, 12))
+                .enumerate()
+            {
+                let _ = match place {
+                    0 => writeln!(out, "         {dim}->{dim:#} {line}"),
+                    _ => writeln!(out, "            {line}"),
+                };
             }
         }
         match wrong {
@@ -302,6 +315,14 @@ pub(super) fn doctor(notes: &Notes, args: &DoctorArgs) -> Ended {
     } else {
         ExitCode::FAILURE
     })
+}
+
+/// A sentence on the lines that the terminal has room for behind an indent; whole where there is none.
+fn laid_out(text: &str, indent: usize) -> Vec<String> {
+    width().map_or_else(
+        || vec![text.to_owned()],
+        |width| wrapped(text, width.saturating_sub(indent)),
+    )
 }
 
 fn column(heading: &'static str, kind: Kind) -> Column {
