@@ -1,7 +1,8 @@
 //! The commands that only look: `list`, `read`, `search`, `history`, `doctor`.
 
+use std::fmt::Write as _;
 use std::fs;
-use std::io::Write;
+use std::io::Write as _;
 use std::process::ExitCode;
 
 use anstyle::{AnsiColor, Style};
@@ -100,12 +101,16 @@ pub(super) fn list(notes: &Notes, args: &ListArgs) -> Ended {
     let more = total - listing.rows.len();
     match table::width() {
         None => {
+            // In one piece: a call of the system for each of thousands of lines costs more than the list.
+            let mut lines = String::new();
             for row in &listing.rows {
-                print(&format!(
+                let _ = writeln!(
+                    lines,
                     "{}\t{}\t{}\t{}",
                     row.address, row.title, row.bytes, row.updated_at
-                ));
+                );
             }
+            print_all(&lines);
         }
         Some(_) if listing.rows.is_empty() => print("No notes."),
         Some(width) => {
@@ -178,7 +183,7 @@ pub(super) fn search(notes: &Notes, args: &SearchArgs) -> Ended {
     }
     let (bold, dim) = (Style::new().bold(), Style::new().dimmed());
     let width = table::width();
-    let mut out = anstream::stdout();
+    let mut out = String::new();
     for (index, row) in found.rows.iter().enumerate() {
         let Some(width) = width else {
             for line in &row.matches {
@@ -203,6 +208,7 @@ pub(super) fn search(notes: &Notes, args: &SearchArgs) -> Ended {
             let _ = writeln!(out, "{dim}       {} more {lines}{dim:#}", row.more_matches);
         }
     }
+    print_all(&out);
     if found.rows.is_empty() && width.is_some() {
         print("No notes match.");
     }
@@ -315,6 +321,11 @@ pub(super) fn doctor(notes: &Notes, args: &DoctorArgs) -> Ended {
     } else {
         ExitCode::FAILURE
     })
+}
+
+/// Prints lines that are there already.
+fn print_all(lines: &str) {
+    let _ = anstream::stdout().write_all(lines.as_bytes());
 }
 
 /// A sentence on the lines that the terminal has room for behind an indent; whole where there is none.
