@@ -36,7 +36,9 @@ fn ladder(build: Build) -> LabBuilder {
 
 /// Long outputs, all in one response.
 fn outputs(count: usize, text: &str) -> Reply {
-    (0..count).fold(Reply::text(text), |reply, at| reply.and_bash(&format!("seq {at} 5000")))
+    (0..count).fold(Reply::text(text), |reply, at| {
+        reply.and_bash(&format!("seq {at}00 5000"))
+    })
 }
 
 /// What the stand-in model counts, where it is not told otherwise.
@@ -110,7 +112,12 @@ both_builds! {
     /// A budget that no cut can reach: previewed, done as far as it goes, said; and the estimate is what the model then
     /// counts. Behind it a handoff with a text that is long and looks like an option.
     fn a_budget_out_of_reach_and_a_long_handoff(build) {
-        let lab = Lab::on(build).script([outputs(4, "I count."), Reply::text("Counted.")]).start();
+        // Most of the window is protected and stays: what the client lists again behind a cut, or not, is little beside it.
+        let counting = (0..6).fold(outputs(4, "I count."), |reply, _| reply.and_bash("seq 1 5000"));
+        let lab = Lab::on(build)
+            .hooks_toml("[prune]\nprotected_commands = [\"seq 1 5000\"]\n")
+            .script([counting, Reply::text("Counted.")])
+            .start();
         let mut tty = lab.interactive();
         for prompt in ["count", "one", "two", "three", "four"] {
             tty.ask(prompt);
