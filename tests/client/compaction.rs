@@ -90,6 +90,16 @@ both_builds! {
         assert_eq!(lab.transcript().boundaries(), 2);
         assert_eq!(lab.model.requests_of(Asker::Summary).len(), 0);
         assert_sound(&lab);
+
+        // The conversation as it was recorded, once more through the table: what the cut wrote again is no news.
+        let transcript = lab.transcript().path;
+        let replayed = lab.helper(&["replay", transcript.to_str().unwrap(), "--json"], "").success();
+        let told: Value = serde_json::from_str(&replayed.stdout).unwrap();
+        let told = &told["conversations"][0];
+        assert_eq!((&told["turns"], &told["windows_recorded"]), (&json!(5), &json!(3)), "{told:#}");
+        assert_eq!(told["fill"].as_array().unwrap().len(), 7, "{told:#}");
+        let did = |row: &str| told["rows"].as_array().unwrap().iter().find(|found| found["id"] == row).unwrap()["did"].clone();
+        assert_eq!(did("ladder"), 1, "{told:#}");
     }
 
     /// Where a cut would not bring the window under the share, it is reset at once.
