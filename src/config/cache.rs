@@ -18,6 +18,7 @@ use super::load::{Loaded, load, load_keeping};
 use super::problem::Problem;
 use super::sources::Sources;
 use super::{Config, Row};
+use crate::texts::Scene;
 
 /// How many fingerprints are kept: a few projects and settings that are used in turn.
 const KEPT: usize = 16;
@@ -31,6 +32,8 @@ pub struct Snapshot {
     /// The file's text, whose second line is the body; empty where the body was just made.
     text: String,
     body: OnceCell<Box<Body>>,
+    /// The session that the texts are for.
+    scene: Option<Scene>,
 }
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -61,6 +64,7 @@ impl Snapshot {
             rows,
             text: String::new(),
             body: OnceCell::from(Box::new(body)),
+            scene: None,
         }
     }
 
@@ -74,7 +78,17 @@ impl Snapshot {
             rows,
             text,
             body: OnceCell::new(),
+            scene: None,
         })
+    }
+
+    /// The same with the texts of this session: variants that are not for it are taken out.
+    pub fn for_scene(mut self, scene: Scene) -> Self {
+        if let Some(body) = self.body.get_mut() {
+            body.config.texts.suit(&scene);
+        }
+        self.scene = Some(scene);
+        self
     }
 
     /// The live rows of an event, in their order.
@@ -106,13 +120,17 @@ impl Snapshot {
                 .text
                 .split_once('\n')
                 .and_then(|(_, body)| serde_json::from_str(body).ok());
-            body.unwrap_or_else(|| {
+            let mut body: Box<Body> = body.unwrap_or_else(|| {
                 let loaded = load(&Sources::default(), &Catalog { handlers: &[] });
                 Box::new(Body {
                     config: loaded.config,
                     problems: Vec::new(),
                 })
-            })
+            });
+            if let Some(scene) = &self.scene {
+                body.config.texts.suit(scene);
+            }
+            body
         })
     }
 }

@@ -3,6 +3,7 @@
 use crate::config::Row;
 use crate::config::cache::Snapshot;
 use crate::config::check::PERSON_ONLY;
+use crate::texts::Scene;
 use crate::wire::{ErrorKind, Event, Reply, Request, VERSION, WireError};
 
 use super::trial::{Verdict, kind_of};
@@ -33,7 +34,12 @@ pub(super) fn walk(
         ..Reply::default()
     };
     world.distrust_variables_of(&request.facts.settings.project_env);
-    let snapshot = Snapshot::take(&world.sources(&request.facts), world.state_dir.as_deref(), &catalog());
+    let scene = Scene {
+        model: request.facts.model.clone().unwrap_or_default(),
+        headless: request.facts.headless,
+    };
+    let snapshot =
+        Snapshot::take(&world.sources(&request.facts), world.state_dir.as_deref(), &catalog()).for_scene(scene);
     let mut rows = snapshot.rows_of(event.name()).peekable();
     if rows.peek().is_none() {
         return Ok(reply);
