@@ -18,3 +18,4 @@ mod layers;
 mod mutations;
 mod readme;
 mod schemas;
+mod status_line;
