@@ -15,6 +15,7 @@ pub mod outcome;
 pub mod package;
 pub mod paths;
 pub mod prune;
+pub mod replay;
 pub mod schema;
 pub mod texts;
 pub mod wire;

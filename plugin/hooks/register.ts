@@ -22,6 +22,10 @@ const END_TIMEOUT_MS = 1_000
 /** How often a run is repeated since another one changed the state meanwhile. */
 const ATTEMPTS = 3
 /** How often a write is repeated since another one came first. */
+/** The tools that need to know where the conversation ends on disk. */
+const OF_HISTORY = /^mcp__notesoup__history_/
+/** How many rows at the end of the conversation the program is told of. */
+const NEWEST_ROWS = 16
 const WRITES = 20
 /** How often, and how far apart, a prompt is submitted again while a hook holds the turn: ten seconds, as long as one may. */
 const SUBMISSIONS = 100
@@ -53,6 +57,7 @@ type Call = {
   sessionId?: string
   agentId?: string
   toolUseId?: string
+  newestRows?: string[]
   origin?: string
   signal?: AbortSignal
   depth: number
@@ -81,6 +86,8 @@ export const register: Register = (on, options) => {
 
   on('classic.SessionStart', async ($, e, next) => {
     const result = await next(e)
+    // `/clear` takes the record of the process with it, and no `session.start` follows: the names must be added again.
+    if (e.source === 'clear') await changeProcess($, process => (process.isBound ? process : { ...process, isBound: true }))
     await bind($, e)
     // A new session has no plan yet; one that is resumed may have one from before.
     if (e.source === 'resume') await change($, e.session_id, session => ({ ...session, isPlanStale: true }))
@@ -185,7 +192,8 @@ export const register: Register = (on, options) => {
     const { process } = await load($, await $.session.id())
     // An MCP server may have our name, and then its tools look like ours.
     if (!process.tools.includes(e.tool)) return next(e)
-    const told = await ask($, { options, event: 'tool.call', e, agentId: e.agentId, toolUseId: e.tool_use_id, origin: originOf(next.origin), signal: next.signal, depth: 0 })
+    const newestRows = OF_HISTORY.test(e.tool) ? await rowsAtTheEnd($) : []
+    const told = await ask($, { options, event: 'tool.call', e, agentId: e.agentId, toolUseId: e.tool_use_id, newestRows, origin: originOf(next.origin), signal: next.signal, depth: 0 })
     if (told.answer?.kind === 'tool') return told.answer.is_error ? { deny: told.answer.text } : { result: told.answer.text }
     if (told.trouble !== undefined) return { deny: `notesoup cannot answer: ${told.trouble}` }
     return next(e)
@@ -412,6 +420,7 @@ async function factsOf($: EngineInterface, session: SessionRecord, call: Partial
     agent_id: call.agentId ?? null,
     origin_plugin: call.origin ?? null,
     tool_use_id: call.toolUseId ?? null,
+    newest_rows: call.newestRows ?? [],
     usage: { ...usage.context, breakdown: session.breakdown },
     turn: session.turn,
     settings: session.settings,
@@ -420,6 +429,21 @@ async function factsOf($: EngineInterface, session: SessionRecord, call: Partial
 }
 
 /** Whether nobody sees a screen. `session.start` says so; before it, a session that draws nowhere counts. */
+/**
+ * The newest rows of the conversation, oldest first: the client may keep the row of a call back until the call is
+ * answered, and then one of these is where the conversation ends on disk. None when the client does not say.
+ */
+async function rowsAtTheEnd($: EngineInterface): Promise<string[]> {
+  try {
+    // Older builds do not know `last` and give all.
+    const messages: readonly { readonly handle?: unknown }[] = await $.session.messages({ last: NEWEST_ROWS } as never)
+    const handles = messages.slice(-NEWEST_ROWS).map(message => message.handle)
+    return [...new Set(handles.filter(handle => typeof handle === 'string'))]
+  } catch {
+    return []
+  }
+}
+
 async function isHeadless($: EngineInterface, process: ProcessRecord): Promise<boolean> {
   return process.isHeadless ?? (await $.session.surfaces()).length === 0
 }

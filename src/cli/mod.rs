@@ -6,13 +6,16 @@ mod config;
 mod demo;
 mod doctor;
 mod dream;
+mod history;
 mod hook;
 mod install;
 mod log;
 mod notes;
 mod prune;
+mod replay;
 mod schema;
 mod steps;
+mod tool;
 mod uninstall;
 
 use std::path::PathBuf;
@@ -62,7 +65,10 @@ enum Command {
     Uninstall(uninstall::UninstallArgs),
     Doctor(doctor::DoctorArgs),
     Notes(Box<notes::NotesArgs>),
+    History(Box<history::HistoryArgs>),
+    Tool(Box<tool::ToolArgs>),
     Prune(prune::PruneArgs),
+    Replay(replay::ReplayArgs),
     Dream(dream::DreamArgs),
     Config(config::ConfigArgs),
     Schema(schema::SchemaArgs),
@@ -84,7 +90,10 @@ pub fn main() -> ExitCode {
         Command::Uninstall(args) => uninstall::run(&args),
         Command::Doctor(args) => doctor::run(&args, &global),
         Command::Notes(args) => notes::run(&args, &global),
+        Command::History(args) => history::run(&args, &global),
+        Command::Tool(args) => tool::run(&args, &global),
         Command::Prune(args) => prune::run(&args, &global),
+        Command::Replay(args) => replay::run(&args, &global),
         Command::Dream(args) => dream::run(&args, &global),
         Command::Config(args) => config::run(&args, &global),
         Command::Schema(args) => schema::run(&args),

@@ -2,42 +2,50 @@
 //!
 //! Merging the layers takes about a millisecond, most events are answered by no row, and the client starts this
 //! program for each: so the merged result is kept in the state directory under a name that is the fingerprint of
-//! everything it was made from. The first line is the live rows alone; the rest is only parsed when one of them runs.
+//! everything it was made from. It is kept in sections, a line each, and of these an event parses what it needs: its
+//! own live rows first; the values when one of these runs; the texts when one of them is asked for.
 
 use std::cell::OnceCell;
+use std::collections::BTreeSet;
 use std::fs;
 use std::io::Write as _;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 
 use serde::{Deserialize, Serialize};
 
 use super::check::Catalog;
+use super::fingerprint::Fingerprint;
 use super::last_good::LastGood;
 use super::load::{Loaded, load, load_keeping};
 use super::problem::Problem;
 use super::sources::Sources;
 use super::{Config, Row};
-use crate::texts::Scene;
+use crate::texts::{Scene, Texts};
 
 /// How many fingerprints are kept: a few projects and settings that are used in turn.
 const KEPT: usize = 16;
 
-/// The config of one event: the live rows at once, everything else when it is asked for.
+/// Begins the line of the values, as its event's name does a line of rows.
+const VALUES: &str = "values";
+/// Begins the line of the texts, the last one.
+const TEXTS: &str = "texts";
+
+/// The config of one event, parsed as far as it is asked for.
 #[derive(Debug)]
 pub struct Snapshot {
     /// Changes when anything that the config was made from changes.
     pub fingerprint: String,
-    rows: Vec<(String, Row)>,
-    /// The file's text, whose second line is the body; empty where the body was just made.
-    text: String,
-    body: OnceCell<Box<Body>>,
+    /// The sections: a name, a tab, JSON, a line feed.
+    text: Rc<String>,
+    values: OnceCell<Box<Values>>,
     /// The session that the texts are for.
     scene: Option<Scene>,
 }
 
 #[derive(Debug, Serialize, Deserialize)]
-struct Body {
+struct Values {
     config: Config,
     problems: Vec<Problem>,
 }
@@ -49,116 +57,150 @@ impl Snapshot {
     pub fn take(sources: &Sources, state_dir: Option<&Path>, catalog: &Catalog<'_>) -> Self {
         let fingerprint = fingerprint(sources);
         let file = state_dir.map(|dir| dir.join("config").join(&fingerprint));
-        if let Some(kept) = file.as_deref().and_then(|file| Self::read(file, &fingerprint)) {
-            return kept;
-        }
-        let Loaded { config, problems, .. } = load_keeping(sources, catalog, &LastGood::in_state_dir(state_dir));
-        let rows = live_rows(&config);
-        let body = Body { config, problems };
-        if let Some(file) = file {
-            // A cache that cannot be written is tried again next time.
-            let _ = write(&file, &rows, &body);
-        }
+        let text = file.as_deref().and_then(read).unwrap_or_else(|| {
+            let loaded = load_keeping(sources, catalog, &LastGood::in_state_dir(state_dir));
+            let text = sections(loaded);
+            if let Some(file) = file {
+                // A cache that cannot be written is tried again next time.
+                let _ = write(&file, &text);
+            }
+            text
+        });
         Self {
             fingerprint,
-            rows,
-            text: String::new(),
-            body: OnceCell::from(Box::new(body)),
+            text: Rc::new(text),
+            values: OnceCell::new(),
             scene: None,
         }
     }
 
-    fn read(file: &Path, fingerprint: &str) -> Option<Self> {
-        let text = fs::read_to_string(file).ok()?;
-        let (rows, _) = text.split_once('\n')?;
-        // A file that was cut short has no closing newline.
-        let rows = serde_json::from_str(rows).ok().filter(|_| text.ends_with('\n'))?;
-        Some(Self {
-            fingerprint: fingerprint.to_owned(),
-            rows,
-            text,
-            body: OnceCell::new(),
-            scene: None,
-        })
-    }
-
-    /// The same with the texts of this session: variants that are not for it are taken out.
-    pub fn for_scene(mut self, scene: Scene) -> Self {
-        if let Some(body) = self.body.get_mut() {
-            body.config.texts.suit(&scene);
+    /// The same with the texts of this session.
+    pub fn for_scene(self, scene: Scene) -> Self {
+        Self {
+            values: OnceCell::new(),
+            scene: Some(scene),
+            ..self
         }
-        self.scene = Some(scene);
-        self
     }
 
-    /// The live rows of an event, in their order.
-    pub fn rows_of<'a>(&'a self, event: &'a str) -> impl Iterator<Item = (&'a str, &'a Row)> {
-        self.rows
-            .iter()
-            .filter(move |(_, row)| row.event == event)
-            .map(|(id, row)| (id.as_str(), row))
+    /// The live rows of an event, in their order, each with its id.
+    pub fn rows_of(&self, event: &str) -> Vec<(String, Row)> {
+        match self.section(event).map(serde_json::from_str) {
+            None => Vec::new(),
+            Some(Ok(rows)) => rows,
+            // Damaged: as it is compiled in.
+            Some(Err(_)) => owned_rows_of(&compiled_in().config, event),
+        }
     }
 
     /// The names of the events that have a live row.
     pub fn events(&self) -> impl Iterator<Item = &str> {
-        self.rows.iter().map(|(_, row)| row.event.as_str())
+        let names = self.text.lines().filter_map(|line| Some(line.split_once('\t')?.0));
+        names.filter(|name| ![VALUES, TEXTS].contains(name))
     }
 
-    /// The whole config. A damaged cache gives the one that is compiled in.
+    /// The whole config; of its rows the live ones, and of these no more than event, handler and order. A damaged cache
+    /// gives the one that is compiled in.
     pub fn config(&self) -> &Config {
-        &self.body().config
+        &self.values().config
     }
 
     /// What was wrong with layers or values that were left out.
     pub fn problems(&self) -> &[Problem] {
-        &self.body().problems
+        &self.values().problems
     }
 
-    fn body(&self) -> &Body {
-        self.body.get_or_init(|| {
-            let body = self
-                .text
-                .split_once('\n')
-                .and_then(|(_, body)| serde_json::from_str(body).ok());
-            let mut body: Box<Body> = body.unwrap_or_else(|| {
-                let loaded = load(&Sources::default(), &Catalog { handlers: &[] });
-                Box::new(Body {
-                    config: loaded.config,
-                    problems: Vec::new(),
+    fn values(&self) -> &Values {
+        self.values.get_or_init(|| {
+            let kept = self.section(VALUES).and_then(|json| serde_json::from_str(json).ok());
+            let mut values = kept
+                .map(|mut values: Box<Values>| {
+                    // The last section, without its line feed.
+                    let begin = self.text.rfind('\t').map_or(0, |tab| tab + 1);
+                    let place = begin..self.text.len().saturating_sub(1);
+                    values.config.texts = Texts::read_later(Rc::clone(&self.text), place);
+                    values
                 })
-            });
+                .unwrap_or_else(|| {
+                    Box::new(Values {
+                        config: compiled_in().config,
+                        problems: Vec::new(),
+                    })
+                });
             if let Some(scene) = &self.scene {
-                body.config.texts.suit(scene);
+                values.config.texts.suit(scene.clone());
             }
-            body
+            values
         })
+    }
+
+    fn section(&self, name: &str) -> Option<&str> {
+        self.text
+            .lines()
+            .find_map(|line| line.strip_prefix(name)?.strip_prefix('\t'))
     }
 }
 
-fn live_rows(config: &Config) -> Vec<(String, Row)> {
-    let mut rows: Vec<_> = config
-        .hooks
-        .iter()
-        .filter(|(_, row)| row.enabled)
-        .map(|(id, row)| {
-            (
-                id.clone(),
-                Row {
-                    why: None,
-                    ..row.clone()
-                },
-            )
-        })
-        .collect();
-    rows.sort_by_key(|(_, row)| row.order);
-    rows
+fn compiled_in() -> Loaded {
+    load(&Sources::default(), &Catalog { handlers: &[] })
 }
 
-fn write(file: &Path, rows: &[(String, Row)], body: &Body) -> std::io::Result<()> {
+fn owned_rows_of(config: &Config, event: &str) -> Vec<(String, Row)> {
+    let rows = config.rows_of(event).into_iter();
+    rows.map(|(id, row)| {
+        (
+            id.to_owned(),
+            Row {
+                why: None,
+                ..row.clone()
+            },
+        )
+    })
+    .collect()
+}
+
+/// The text of a cache.
+fn sections(loaded: Loaded) -> String {
+    let Loaded {
+        mut config, problems, ..
+    } = loaded;
+    let mut text = String::new();
+    let mut add = |name: &str, json: serde_json::Result<String>| {
+        // What has no JSON is left out, and then counts as damaged.
+        if let Ok(json) = json {
+            text.extend([name, "\t", &json, "\n"]);
+        }
+    };
+    let live = config.hooks.values().filter(|row| row.enabled);
+    let events: BTreeSet<String> = live.map(|row| row.event.clone()).collect();
+    for event in &events {
+        add(event, serde_json::to_string(&owned_rows_of(&config, event)));
+    }
+    let texts = std::mem::take(&mut config.texts);
+    // What a profile lays over the rest has been.
+    config.profiles.clear();
+    config.hooks.retain(|_, row| row.enabled);
+    for row in config.hooks.values_mut() {
+        row.when.clear();
+        row.options.clear();
+        row.why = None;
+    }
+    add(VALUES, serde_json::to_string(&Values { config, problems }));
+    add(TEXTS, serde_json::to_string(&texts));
+    text
+}
+
+fn read(file: &Path) -> Option<String> {
+    let text = fs::read_to_string(file).ok()?;
+    // A file that was cut short has no closing line feed, or no last section.
+    let last = text.strip_suffix('\n')?.rsplit('\n').next()?;
+    last.starts_with(TEXTS).then_some(text)
+}
+
+fn write(file: &Path, text: &str) -> std::io::Result<()> {
     let Some(folder) = file.parent() else { return Ok(()) };
     fs::create_dir_all(folder)?;
     let mut temp = tempfile::NamedTempFile::new_in(folder)?;
-    let text = format!("{}\n{}\n", serde_json::to_string(rows)?, serde_json::to_string(body)?);
     temp.write_all(text.as_bytes())?;
     temp.persist(file)?;
     forget_the_oldest(folder, KEPT, |_| true)
@@ -184,11 +226,8 @@ pub(super) fn forget_the_oldest(folder: &Path, kept: usize, is_meant: impl Fn(&s
 /// The fingerprint of everything that the config is made from: files by size and time, settings and variables by
 /// value, and this program's own build.
 pub fn fingerprint(sources: &Sources) -> String {
-    let mut hash = blake3::Hasher::new();
-    let mut add = |part: &[u8]| {
-        hash.update(&(part.len() as u64).to_le_bytes());
-        hash.update(part);
-    };
+    let mut fingerprint = Fingerprint::default();
+    let mut add = |part: &[u8]| fingerprint.add(part);
     add(env!("CARGO_PKG_VERSION").as_bytes());
     // Another build may read the cache in another way.
     let program = std::env::current_exe().ok();
@@ -216,5 +255,5 @@ pub fn fingerprint(sources: &Sources) -> String {
         add(value.as_encoded_bytes());
     }
     add(&serde_json::to_vec(&sources.settings).unwrap_or_default());
-    hash.finalize().to_hex()[..32].to_owned()
+    fingerprint.finish()
 }

@@ -101,7 +101,8 @@ pub(super) fn lay_over(below: Dict, above: &Dict) -> Dict {
 
 /// Gives a pool with `add = true` the variants of the layers below.
 fn add_to_pools(config: &mut Config, layers: &[Layer]) {
-    for (name, pool) in config.texts.0.iter_mut().filter(|(_, pool)| pool.add) {
+    let mut pools = std::mem::take(&mut config.texts).into_pools();
+    for (name, pool) in pools.iter_mut().filter(|(_, pool)| pool.add) {
         let table = key::join("texts", name);
         let mut variants: Vec<Variant> = Vec::new();
         for layer in layers {
@@ -117,6 +118,7 @@ fn add_to_pools(config: &mut Config, layers: &[Layer]) {
         }
         pool.pool = variants;
     }
+    config.texts = pools.into();
 }
 
 /// Lays one table over another: tables key by key, everything else replaced.

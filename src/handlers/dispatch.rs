@@ -40,8 +40,8 @@ pub(super) fn walk(
     };
     let snapshot =
         Snapshot::take(&world.sources(&request.facts), world.state_dir.as_deref(), &catalog()).for_scene(scene);
-    let mut rows = snapshot.rows_of(event.name()).peekable();
-    if rows.peek().is_none() {
+    let rows = snapshot.rows_of(event.name());
+    if rows.is_empty() {
         return Ok(reply);
     }
 
@@ -50,8 +50,8 @@ pub(super) fn walk(
     let mut state = before.clone();
     let mut reply = reply;
     let mut has_answered = false;
-    let is_mixed = is_mixed(&snapshot, event);
-    for (id, row) in rows {
+    let is_mixed = is_mixed(&rows, event);
+    for (id, row) in &rows {
         if has_answered {
             observe(id, row, Verdict::NotReached);
             continue;
@@ -86,7 +86,7 @@ pub(super) fn walk(
         };
         let outcome = (handler.run)(&mut call);
         if !call.effects.is_empty() {
-            reply.row = Some(id.to_owned());
+            reply.row = Some(id.clone());
         }
         reply.effects.append(&mut call.effects);
         match outcome {
@@ -94,7 +94,7 @@ pub(super) fn walk(
             Ok(Some(answer)) => {
                 let kind = kind_of(&answer);
                 reply.answer = Some(answer);
-                reply.row = Some(id.to_owned());
+                reply.row = Some(id.clone());
                 has_answered = true;
                 observe(id, row, Verdict::Answered { answer: kind });
             }
@@ -115,10 +115,10 @@ pub(super) fn walk(
 
 /// Whether a row that is woken every time brings along others of this event that wait for a mark: those are then to be
 /// passed over here, since the courier has not looked at marks.
-fn is_mixed(snapshot: &Snapshot, event: Event) -> bool {
+fn is_mixed(rows: &[(String, Row)], event: Event) -> bool {
     let wakes = || {
-        let rows = snapshot.rows_of(event.name());
-        rows.filter_map(|(_, row)| Some(Handler::find(&row.run)?.wakes_on(event)))
+        rows.iter()
+            .filter_map(|(_, row)| Some(Handler::find(&row.run)?.wakes_on(event)))
     };
     wakes().any(|wakes| wakes.contains(&Wake::Always)) && wakes().any(|wakes| !wakes.contains(&Wake::Always))
 }

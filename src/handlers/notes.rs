@@ -36,7 +36,8 @@ fn run(call: &mut Call<'_>) -> Result<Option<Answer>, Failure> {
     }))
 }
 
-/// The name of the tool without our prefix, and its parameters without what the client adds to them.
+/// The name of the tool without our prefix, and its parameters as the model gave them: without what the client adds, and
+/// with those that stand aside since the client's own fields have their names.
 pub(super) fn tool_call(call: &Call<'_>) -> Result<(String, Value), Failure> {
     let mut e: Map<String, Value> = call.input()?;
     let tool = e.remove("tool");
@@ -44,6 +45,9 @@ pub(super) fn tool_call(call: &Call<'_>) -> Result<(String, Value), Failure> {
     let name = name.strip_prefix("mcp__notesoup__").unwrap_or(name).to_owned();
     for envelope in ["tool_use_id", "agentId", "requestMeta", "consent"] {
         e.remove(envelope);
+    }
+    if let Some(Value::Object(shadowed)) = e.remove("$shadowed") {
+        e.extend(shadowed);
     }
     Ok((name, Value::Object(e)))
 }

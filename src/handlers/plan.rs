@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use crate::config;
 use crate::config::cache::Snapshot;
+use crate::config::{self, Fingerprint};
 use crate::wire::{Event, EventPlan, Facts, Plan, VERSION};
 
 use super::{Handler, Registrations, SessionState, World, catalog, steps};
@@ -58,8 +58,10 @@ fn fingerprint(snapshot: &Snapshot, facts: &Facts) -> String {
     let usage = facts.usage.as_ref();
     let threshold = usage.map(|usage| (&usage.window, &usage.auto_compact_threshold, &usage.breakdown));
     let variables = steps::environment();
-    let parts = format!("{} {:?} {threshold:?} {variables:?}", snapshot.fingerprint, facts.model);
-    blake3::hash(parts.as_bytes()).to_hex()[..32].to_owned()
+    let mut fingerprint = Fingerprint::default();
+    fingerprint.add(snapshot.fingerprint.as_bytes());
+    fingerprint.add(format!("{:?} {threshold:?} {variables:?}", facts.model).as_bytes());
+    fingerprint.finish()
 }
 
 /// What is wrong with the config, and what keeps the window from being reset.
@@ -67,10 +69,11 @@ fn notices(snapshot: &Snapshot, facts: &Facts, world: &World) -> Vec<String> {
     let mut lines = config::notices(snapshot.problems(), world.state_dir.as_deref());
     let config = snapshot.config();
     if facts.usage.is_some() && config.hooks.values().any(|row| row.enabled && row.run == "auto-reset") {
+        // A margin that is none is among the config's problems already.
+        let notices = steps::derivation(config, facts).notices.into_iter();
         lines.extend(
-            steps::derivation(config, facts)
-                .notices
-                .into_iter()
+            notices
+                .filter(|notice| !notice.is_of_config())
                 .map(|notice| notice.text),
         );
     }

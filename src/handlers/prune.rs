@@ -34,8 +34,8 @@ fn run(call: &mut Call<'_>) -> Result<Option<Answer>, Failure> {
         Asked::Summary => return Ok(None),
         Asked::Prune => None,
         Asked::Budget(tokens) => Some(tokens),
-        Asked::Preview => {
-            for line in prune_preview::lines_of(call)? {
+        Asked::Preview(target) => {
+            for line in prune_preview::lines_of(call, target)? {
                 call.say(line);
             }
             return Ok(Some(Answer::Skip {

@@ -1,10 +1,10 @@
-//! `prune-preview`: the command that shows what `/compact prune` would cut. It changes nothing, and the model does not
-//! see it.
+//! `prune-preview`: the command that shows what `/compact prune` would cut, or `/compact prune 120k` where a size stands
+//! behind it. It changes nothing, and the model does not see it.
 
 use serde::Deserialize;
 
 use super::{Call, Failure, Handler, Registrations, no_options, steps};
-use crate::prune::{self, PreviewInput};
+use crate::prune::{self, PreviewInput, parse_target};
 use crate::wire::{Answer, CommandSpec, Event};
 
 /// The row's handler.
@@ -24,7 +24,7 @@ fn registers(registrations: &mut Registrations) {
     registrations.commands.push(CommandSpec {
         name: "prune-preview".to_owned(),
         description: "Show what /compact prune would cut, without changing anything".to_owned(),
-        argument_hint: None,
+        argument_hint: Some("[120k]".to_owned()),
         immediate: false,
     });
 }
@@ -32,6 +32,7 @@ fn registers(registrations: &mut Registrations) {
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 struct Command {
+    args: String,
     presentation: Presentation,
 }
 
@@ -42,11 +43,21 @@ struct Presentation {
 }
 
 fn run(call: &mut Call<'_>) -> Result<Option<Answer>, Failure> {
-    Ok(Some(Answer::Lines { lines: lines_of(call)? }))
+    let Command { args, .. } = call.input().unwrap_or_default();
+    let typed = args.trim();
+    let target = parse_target(&typed.to_lowercase());
+    let lines = if typed.is_empty() || target.is_some() {
+        lines_of(call, target)?
+    } else {
+        vec![format!(
+            "/prune-preview {typed}: behind it stands nothing, or the size to cut down to, such as /prune-preview 120k"
+        )]
+    };
+    Ok(Some(Answer::Lines { lines }))
 }
 
 /// The preview's lines, or the one that says why there is none.
-pub(super) fn lines_of(call: &Call<'_>) -> Result<Vec<String>, Failure> {
+pub(super) fn lines_of(call: &Call<'_>, target: Option<u64>) -> Result<Vec<String>, Failure> {
     let Some(transcript) = steps::transcript_path(call.facts) else {
         return Ok(vec![
             "there is nothing to preview yet: the client has named no transcript; send a prompt first".to_owned(),
@@ -60,7 +71,7 @@ pub(super) fn lines_of(call: &Call<'_>) -> Result<Vec<String>, Failure> {
         options: &call.config.prune,
         cwd: call.facts.cwd.as_deref(),
         tokens: steps::tokens(call.facts),
-        target: None,
+        target,
         seq: &|id| addresses.of(id),
     });
     Ok(match report {

@@ -3,11 +3,8 @@
 
 use std::path::Path;
 
-use rand::RngExt as _;
-
 use super::{Call, Failure, boot};
 use crate::config::Config;
-use crate::texts::Texts;
 use crate::window::machine::{self, Ctx, Input, MarksNow, Output, Requester, Switches};
 use crate::window::reset_point::{Derivation, Environment, Unit, derive};
 use crate::window::{Marks, WindowId};
@@ -38,16 +35,14 @@ fn nonce(call: &mut Call<'_>) -> String {
     // Asking the system for chance costs a tenth of what an event takes, and most need none.
     match call.event {
         Event::TurnComplete | Event::SessionMeasure | Event::EffectSettled => {
-            format!("{:016x}", call.world.rng().random::<u64>())
+            format!("{:016x}", call.world.secret())
         }
         _ => String::new(),
     }
 }
 
 fn choose_paragraph(call: &mut Call<'_>) -> usize {
-    let Texts(texts) = &call.config.texts;
-    let pool = texts.get("forced_reset").map_or(0, |pool| pool.pool.len());
-    if pool == 0 || !matches!(call.event, Event::SessionCompact) {
+    if !matches!(call.event, Event::SessionCompact) {
         return 0;
     }
     let config = call.config;

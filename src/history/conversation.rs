@@ -4,6 +4,8 @@ use std::path::Path;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
+use serde::Serialize;
+
 use super::copies::{Copies, Origin};
 use super::error::HistoryError;
 use super::event::{Event, Events, Role, ToolStatus};
@@ -16,6 +18,8 @@ use super::tree::Branch;
 /// How long a tool waits for the row of its own call: the client writes it 40 to 200 ms late.
 pub const WAIT: Duration = Duration::from_secs(2);
 const STEP: Duration = Duration::from_millis(20);
+/// How long it is waited for when rows before it are known. Some calls' rows come only when the call is answered.
+const SHORT_WAIT: Duration = Duration::from_millis(500);
 
 /// A session's id longer than this is none.
 const MAX_SESSION_ID: usize = 128;
@@ -32,7 +36,7 @@ pub struct Conversation {
 }
 
 /// An event with its words.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Shown {
     /// Its lasting address.
     pub seq: u64,
@@ -74,8 +78,10 @@ impl Conversation {
     /// # Errors
     /// See [`HistoryError`].
     pub fn open(path: &Path, head: Head<'_>, state_dir: Option<&Path>, wait: Duration) -> Result<Self, HistoryError> {
-        let until = Instant::now() + wait;
-        let mut transcript = Transcript::read(path)?;
+        let has_others = matches!(head, Head::ToolUseOr(_, [_, ..]));
+        let until = Instant::now() + if has_others { wait.min(SHORT_WAIT) } else { wait };
+        let mut transcript = Transcript::open(path, state_dir)?;
+        let first_bytes = transcript.done.bytes;
         let (head, branch) = loop {
             let found = transcript
                 .head(head)
@@ -86,8 +92,13 @@ impl Conversation {
                 Err(HistoryError::MissingAncestor { .. }) => transcript.is_being_written(),
                 _ => false,
             };
-            if !late || Instant::now() >= until {
+            if !late {
                 break found?;
+            }
+            if Instant::now() >= until {
+                let bytes = transcript.done.bytes;
+                tracing::debug!(first_bytes, bytes, ?head, "the row of the call is not on disk");
+                break transcript.before_the_call(head).map_or(found, Ok)?;
             }
             sleep(STEP.min(until.saturating_duration_since(Instant::now())));
             transcript.read_on()?;
@@ -130,21 +141,31 @@ impl Conversation {
         &self.transcript
     }
 
+    /// The rows of the branch in the order of the file, without words that a compaction wrote again or that are ours.
+    /// Calls and results that were written again are among them; their ids tell.
+    pub fn rows(&self) -> impl Iterator<Item = RowId> {
+        let is_new = |row: &u32| !self.copies.is_copy(*row) && !self.copies.is_ours(*row);
+        self.branch.rows().filter(is_new).map(RowId)
+    }
+
     /// All events by address, each once, with its whole words.
     pub fn shown(&self) -> impl Iterator<Item = Result<Shown, HistoryError>> {
-        self.events.all().iter().map(|event| {
-            let words = self.words(event)?;
-            let table = &self.transcript.table;
-            Ok(Shown {
-                seq: event.seq.into(),
-                window_id: self.window_id(event.window),
-                role: event.role,
-                created_at: words.created_at,
-                tool: event.tool(table).filter(|tool| !tool.is_empty()).map(str::to_owned),
-                tool_use_id: words.tool_use_id,
-                tool_status: event.status(table),
-                text: words.text,
-            })
+        self.events.all().iter().map(|event| self.show(event))
+    }
+
+    /// An event with its whole words.
+    pub(super) fn show(&self, event: &Event) -> Result<Shown, HistoryError> {
+        let words = self.words(event)?;
+        let table = &self.transcript.table;
+        Ok(Shown {
+            seq: event.seq.into(),
+            window_id: self.window_id(event.window),
+            role: event.role,
+            created_at: words.created_at,
+            tool: event.tool(table).filter(|tool| !tool.is_empty()).map(str::to_owned),
+            tool_use_id: words.tool_use_id,
+            tool_status: event.status(table),
+            text: words.text,
         })
     }
 

@@ -103,7 +103,13 @@ impl Copies {
         if self.is_copy(*first) || run.iter().any(repeats_call) {
             return Ok(Origin::Prune);
         }
-        // The client's own compaction begins with its summary, which no run holds.
+        // The client's own compaction begins with its summary, which no run holds. What a fresh window begins with is
+        // ours, but for the person's words that were handed back.
+        for row in run {
+            if table.bits[*row as usize].kind() == Bits::USER && !self.is_copy(*row) {
+                self.ours.insert(*row);
+            }
+        }
         Ok(Origin::Fresh)
     }
 

@@ -5,10 +5,12 @@
 //! has a lasting address, its seq.
 
 mod boundary;
+mod columns;
 mod conversation;
 mod copies;
 mod error;
 mod event;
+mod index;
 mod key;
 mod reader;
 pub mod record;

@@ -111,6 +111,8 @@ pub struct Row {
     pub is_compact_summary: bool,
     /// The response that it is a part of.
     pub message_id: Option<String>,
+    /// The model that responded.
+    pub model: Option<String>,
     /// What a user or assistant row holds, and a system row's text.
     pub content: Content,
     /// What an attachment row is.
@@ -143,6 +145,7 @@ impl Row {
             is_meta: false,
             is_compact_summary: false,
             message_id: None,
+            model: None,
             content: Vec::new(),
             attachment: None,
             compact_metadata: None,
@@ -199,7 +202,7 @@ impl Row {
     }
 
     fn message(&mut self, cursor: &mut Cursor<'_>) -> Result<(), Broken> {
-        (self.message_id, self.usage) = (None, None);
+        (self.message_id, self.model, self.usage) = (None, None, None);
         self.content.clear();
         if cursor.shape()? != Shape::Object {
             return cursor.skip();
@@ -207,6 +210,7 @@ impl Row {
         cursor.object(|cursor, name| {
             match name {
                 b"id" => self.message_id = text(cursor)?,
+                b"model" => self.model = text(cursor)?,
                 b"content" => self.content = content(cursor)?,
                 b"usage" => self.usage = usage(cursor)?,
                 _ => return cursor.skip(),

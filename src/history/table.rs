@@ -7,6 +7,7 @@ use std::collections::HashMap;
 
 use hashbrown::HashTable;
 
+use super::columns::{Reader, Writer};
 use super::key::Key;
 use super::skim::{Bits, Skim, SkimBlock};
 
@@ -364,6 +365,145 @@ impl Table {
             });
             let seq = twin.map_or(0, |twin| self.block_seq[twin as usize]);
             self.add_block(row, block, seq);
+        }
+    }
+}
+
+/// The table between two readings.
+impl Table {
+    /// Puts all of it behind each other.
+    pub fn save(&self, to: &mut Writer) {
+        to.keys(&self.uuid);
+        to.large(&self.offset);
+        to.small(self.bits.iter().map(|bits| bits.0));
+        for column in [
+            &self.length,
+            &self.line,
+            &self.parent,
+            &self.seq,
+            &self.message,
+            &self.mate,
+            &self.blocks,
+            &self.message_last,
+            &self.message_seq,
+            &self.block_row,
+            &self.block_seq,
+            &self.block_name,
+            &self.block_call,
+            &self.block_link,
+        ] {
+            to.small(column.iter().copied());
+        }
+        to.keys(&self.message_key);
+        to.keys(&self.block_id);
+        to.number(self.names.len() as u64);
+        self.names.iter().for_each(|name| to.bytes(name.as_bytes()));
+        to.small(self.boundaries.iter().map(|boundary| boundary.row));
+        for boundary in &self.boundaries {
+            to.keys(boundary.logical_parent.as_slice());
+            to.keys(&boundary.preserved);
+        }
+        to.small(self.markers.iter().map(|(row, _)| *row));
+        to.small(self.markers.iter().map(|(_, ordinal)| *ordinal));
+        let mut newer: Vec<u32> = self.first_version.keys().copied().collect();
+        newer.sort_unstable();
+        to.small(newer.iter().map(|row| self.first_version[row]));
+        to.small(newer.iter().copied());
+        let awaited = self
+            .awaited
+            .iter()
+            .flat_map(|(key, rows)| rows.iter().map(|row| (*row, *key)));
+        let mut awaited: Vec<(u32, Key)> = awaited.collect();
+        awaited.sort_unstable();
+        to.small(awaited.iter().map(|(row, _)| *row));
+        to.keys(&awaited.iter().map(|(_, key)| *key).collect::<Vec<_>>());
+        to.number(u64::from(self.next_seq));
+    }
+
+    /// Takes what [`Self::save`] has put.
+    pub fn load(from: &mut Reader<'_>) -> Option<Self> {
+        let mut table = Self {
+            uuid: from.keys()?,
+            offset: from.large()?,
+            bits: from.small()?.into_iter().map(Bits).collect(),
+            length: from.small()?,
+            line: from.small()?,
+            parent: from.small()?,
+            seq: from.small()?,
+            message: from.small()?,
+            mate: from.small()?,
+            blocks: from.small()?,
+            message_last: from.small()?,
+            message_seq: from.small()?,
+            block_row: from.small()?,
+            block_seq: from.small()?,
+            block_name: from.small()?,
+            block_call: from.small()?,
+            block_link: from.small()?,
+            message_key: from.keys()?,
+            block_id: from.keys()?,
+            ..Self::default()
+        };
+        for _ in 0..from.number()? {
+            let name = std::str::from_utf8(from.bytes()?).ok()?;
+            table.intern(name);
+        }
+        for row in from.small()? {
+            table.boundaries.push(Boundary {
+                row,
+                logical_parent: from.keys()?.first().copied(),
+                preserved: from.keys()?,
+            });
+        }
+        table.markers = from.small()?.into_iter().zip(from.small()?).collect();
+        for (first, newer) in from.small()?.into_iter().zip(from.small()?) {
+            table.versions.entry(first).or_default().push(newer);
+            table.first_version.insert(newer, first);
+        }
+        for (row, key) in from.small()?.into_iter().zip(from.keys()?) {
+            table.awaited.entry(key).or_default().push(row);
+        }
+        table.next_seq = u32::try_from(from.number()?).ok()?;
+        table.find_again();
+        Some(table)
+    }
+
+    /// Fills what rows, responses and calls are found by.
+    fn find_again(&mut self) {
+        let Self {
+            by_uuid, uuid, bits, ..
+        } = self;
+        by_uuid.reserve(uuid.len(), |row| uuid[*row as usize].hash());
+        for (row, (key, bits)) in (0..).zip(uuid.iter().zip(bits.iter())) {
+            if !bits.has(Bits::REPEAT) {
+                by_uuid.insert_unique(key.hash(), row, |row| uuid[*row as usize].hash());
+            }
+        }
+        let Self {
+            by_message,
+            message_key,
+            ..
+        } = self;
+        by_message.reserve(message_key.len(), |message| message_key[*message as usize].hash());
+        for (message, key) in (0..).zip(message_key.iter()) {
+            by_message.insert_unique(key.hash(), message, |message| message_key[*message as usize].hash());
+        }
+        let Self {
+            by_call,
+            block_id,
+            block_call,
+            block_name,
+            orphans,
+            ..
+        } = self;
+        by_call.reserve(block_id.len() / 2, |block| block_id[*block as usize].hash());
+        for (block, id) in (0..).zip(block_id.iter()) {
+            let is_result = matches!(block_name[block as usize], RESULT | FAILED);
+            if is_result && block_call[block as usize] == NONE {
+                orphans.entry(*id).or_default().push(block);
+            } else if !is_result && block_call[block as usize] == block {
+                by_call.insert_unique(id.hash(), block, |block| block_id[*block as usize].hash());
+            }
         }
     }
 }

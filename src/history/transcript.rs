@@ -9,6 +9,7 @@ use std::time::Duration;
 use memchr::memmem;
 
 use super::error::HistoryError;
+use super::index;
 use super::key::Key;
 use super::reader::{Line, each_part};
 use super::row::Row;
@@ -25,6 +26,9 @@ const RECENT: Duration = Duration::from_secs(5);
 pub enum Head<'a> {
     /// At the row of the call with this `tool_use_id`: the current branch, whoever else writes the file.
     ToolUse(&'a str),
+    /// The same; when the client keeps that row back, at the newest of these rows that the file has. They are the end of
+    /// the conversation as the client has it in memory, by uuid, oldest first.
+    ToolUseOr(&'a str, &'a [String]),
     /// At the row with this uuid.
     Uuid(&'a str),
     /// At the last row of the main conversation: a guess, right as long as nobody has rewound.
@@ -62,18 +66,36 @@ impl Transcript {
     /// # Errors
     /// When the file cannot be read, or a complete line is not JSON.
     pub fn read(path: &Path) -> Result<Self, HistoryError> {
+        Self::open(path, None)
+    }
+
+    /// Reads what is new since the last time, which is known from the index in `state_dir`; the whole file where there is
+    /// no index that can be believed.
+    ///
+    /// # Errors
+    /// As [`Self::read`].
+    pub fn open(path: &Path, state_dir: Option<&Path>) -> Result<Self, HistoryError> {
         let failed = |source| HistoryError::Read {
             path: path.to_owned(),
             source,
         };
         let file = File::open(path).map_err(failed)?;
+        let metadata = file.metadata().map_err(failed)?;
+        let known = state_dir.and_then(|dir| index::load(dir, path, &file));
+        let (table, done) = known.unwrap_or_else(|| (Table::new(), Done::default()));
         let mut transcript = Self {
             path: path.to_owned(),
             file,
-            table: Table::new(),
-            done: Done::default(),
+            table,
+            done,
         };
         transcript.read_on()?;
+        if let Some(dir) = state_dir {
+            let Self {
+                file, table, done: now, ..
+            } = &transcript;
+            index::save(dir, path, (file, &metadata), table, *now, done.bytes);
+        }
         Ok(transcript)
     }
 
@@ -115,6 +137,14 @@ impl Transcript {
     /// When the file cannot be read, or was changed where it must not.
     pub fn row(&self, row: RowId) -> Result<Row, HistoryError> {
         self.version(self.table.newest(row.0))
+    }
+
+    /// The newest version of a row, as it stands in the file.
+    ///
+    /// # Errors
+    /// When the file cannot be read.
+    pub fn raw(&self, row: RowId) -> Result<Vec<u8>, HistoryError> {
+        self.bytes(self.table.newest(row.0))
     }
 
     /// One version of a row, in full.
@@ -164,7 +194,7 @@ impl Transcript {
     pub fn head(&self, head: Head<'_>) -> Result<RowId, HistoryError> {
         let absent = |what: String| HistoryError::HeadNotOnDisk { what };
         let row = match head {
-            Head::ToolUse(id) => self
+            Head::ToolUse(id) | Head::ToolUseOr(id, _) => self
                 .find_call(id)
                 .ok_or_else(|| absent("the row of this call".to_owned()))?,
             Head::Uuid(uuid) => self.find(uuid).ok_or_else(|| absent(format!("row {uuid}")))?,
@@ -180,6 +210,16 @@ impl Transcript {
             return Err(HistoryError::Subagent);
         }
         Ok(row)
+    }
+
+    /// The branch that ends at the newest row known that the file has, where the row of the call is not among them.
+    pub(super) fn before_the_call(&self, head: Head<'_>) -> Option<(RowId, Branch)> {
+        let Head::ToolUseOr(_, rows) = head else {
+            return None;
+        };
+        let is_main = |row: &RowId| !self.table.bits[row.0 as usize].has(Bits::SIDECHAIN);
+        let row = rows.iter().rev().filter_map(|uuid| self.find(uuid)).find(is_main)?;
+        Some((row, self.branch_at(row).ok()?))
     }
 
     /// The branch that ends at this row.

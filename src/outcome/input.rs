@@ -15,7 +15,26 @@ pub fn schema<T: JsonSchema>() -> Value {
     });
     let mut schema = settings.into_generator().into_root_schema_for::<T>();
     schema.remove("title");
-    schema.to_value()
+    schema.remove("description");
+    let mut schema = schema.to_value();
+    join_lines(&mut schema);
+    schema
+}
+
+/// A description is one line, however the comment that it comes from was broken.
+fn join_lines(schema: &mut Value) {
+    match schema {
+        Value::Object(entries) => {
+            for (name, value) in entries {
+                match value {
+                    Value::String(text) if name == "description" => *text = text.replace('\n', " "),
+                    _ => join_lines(value),
+                }
+            }
+        }
+        Value::Array(items) => items.iter_mut().for_each(join_lines),
+        _ => {}
+    }
 }
 
 /// Reads a tool's parameters. A model that sends an optional one empty (`null`, `""`, `[]`, `{}`, `0`) means to leave

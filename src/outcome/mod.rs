@@ -55,6 +55,29 @@ impl Refusal {
     }
 }
 
+/// What a model is told of a tool.
+#[derive(Debug, Clone, Serialize)]
+pub struct ToolDescription {
+    /// The tool's name, without a prefix.
+    pub name: &'static str,
+    /// What it does and when to use it.
+    pub description: &'static str,
+    /// The JSON Schema of its parameters.
+    pub input_schema: serde_json::Value,
+    /// The JSON Schema of `data` in its answer.
+    pub output_schema: serde_json::Value,
+}
+
+/// The refusal of a tool that is not among these.
+pub fn unknown_tool(kind: &str, name: &str, known: impl Iterator<Item = &'static str>) -> Refusal {
+    let known: Vec<_> = known.collect();
+    let message = format!(
+        "There is no {kind} tool called `{name}`; there are {}.",
+        known.join(", ")
+    );
+    Refusal::new("invalid_arguments", message)
+}
+
 /// What every tool returns.
 pub type Outcome = Result<Answer, Refusal>;
 

@@ -238,7 +238,7 @@ impl Line<'_> {
     pub fn to_row(&self, uuid: &str, with_entry: bool) -> Row {
         let mut row = Row {
             uuid: uuid.to_owned(),
-            prompt_id: read::<Text<'_>>(self.prompt).map(|id| id.as_str().to_owned()),
+            prompt_id: self.prompt_id(),
             ..Row::default()
         };
         match self.kind() {
@@ -247,6 +247,14 @@ impl Line<'_> {
             Kind::Other => {}
         }
         row
+    }
+
+    /// The prompt that its turn began with. What a compaction wrote again names the turn that ran meanwhile; only rows
+    /// with the sender of a prompt, or with the record of a call, are the client's first writing.
+    fn prompt_id(&self) -> Option<String> {
+        let is_first = self.origin.is_some() || self.stored.is_some();
+        let id = read::<Text<'_>>(self.prompt).filter(|_| is_first)?;
+        Some(id.as_str().to_owned())
     }
 
     fn message_row(&self, row: &mut Row, with_entry: bool) {

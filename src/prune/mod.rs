@@ -52,7 +52,7 @@ pub use supersede::Stale;
 pub use text::Text;
 pub use thread::{Call, LeftOut, Message, OPENING, Restored, Thread, Words};
 pub use transcript::{Head, ReadRows, Rows, RowsError};
-pub use words::{Asked, asked, tokens as parse_tokens};
+pub use words::{Asked, asked, target as parse_target, tokens as parse_tokens};
 
 use crate::history::record::HandedBack;
 use crate::wire::MessageSpec;
@@ -106,6 +106,7 @@ struct Planned {
     thread: Thread,
     plan: Plan,
     report: Report,
+    calibration: Calibration,
     picture: Option<Picture>,
 }
 
@@ -194,6 +195,15 @@ pub fn preview_with_picture(input: &PreviewInput<'_>) -> Result<(Report, Picture
     Ok((planned.report, planned.picture.unwrap_or_default()))
 }
 
+/// As [`preview()`], with what tokens cost in this conversation.
+///
+/// # Errors
+/// As [`preview()`].
+pub fn preview_with_calibration(input: &PreviewInput<'_>) -> Result<(Report, Calibration), RowsError> {
+    let planned = examine(input, false)?;
+    Ok((planned.report, planned.calibration))
+}
+
 fn examine(input: &PreviewInput<'_>, with_picture: bool) -> Result<Planned, RowsError> {
     let mut rows = ReadRows {
         path: input.transcript,
@@ -252,6 +262,7 @@ fn plan(input: &PruneInput<'_>, branch: Branch, with_picture: bool) -> Planned {
         thread,
         plan,
         report,
+        calibration,
         picture,
     }
 }

@@ -2,6 +2,7 @@
 
 use super::plan::{Part, Reason};
 use super::report::{CutFigures, Report, Verdict};
+use super::words::size;
 
 /// The narrowest lines that are made.
 const LEAST_WIDTH: usize = 20;
@@ -74,9 +75,13 @@ pub fn skip_line(report: &Report) -> String {
 }
 
 fn headline(report: &Report) -> String {
+    let command = match &report.target {
+        Some(target) => format!("/compact prune {}", size(target.tokens)),
+        None => "/compact prune".to_owned(),
+    };
     match report.verdict {
         Verdict::Cut => format!(
-            "/compact prune would cut {}: {} → {}{} ({} % less).",
+            "{command} would cut {}: {} → {}{} ({} % less).",
             counted(report.cuts, "output"),
             tokens(report.tokens_before),
             tokens(report.tokens_after),
@@ -85,7 +90,7 @@ fn headline(report: &Report) -> String {
         ),
         _ => {
             let line = skip_line(report).replace("; nothing was cut", "; nothing would be cut");
-            format!("/compact prune would change nothing: {line}.")
+            format!("{command} would change nothing: {line}.")
         }
     }
 }

@@ -9,8 +9,8 @@ pub enum Asked {
     Prune,
     /// A cut down to so many tokens of context.
     Budget(u64),
-    /// What a cut would do, and nothing else.
-    Preview,
+    /// What a cut would do, down to so many tokens where they are named, and nothing else.
+    Preview(Option<u64>),
     /// It looks like a cut and is none; the line says what to write.
     NearMiss(String),
 }
@@ -29,19 +29,31 @@ pub fn asked(instructions: Option<&str>) -> Asked {
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     match words.as_slice() {
         ["prune"] => Asked::Prune,
-        ["prune", "preview"] => Asked::Preview,
-        ["prune", target] if tokens(target).is_some() => match tokens(target) {
-            Some(tokens) if tokens >= 1_000 => Asked::Budget(tokens),
-            _ => Asked::NearMiss(format!(
-                "Not compacted: {target} tokens is less than any conversation. For thousands write /compact prune {target}k."
-            )),
-        },
+        ["prune", "preview"] => Asked::Preview(None),
+        ["prune", "preview", size] if target(size).is_some() => Asked::Preview(target(size)),
+        ["prune", size] if target(size).is_some() => target(size).map_or(Asked::Prune, Asked::Budget),
+        ["prune", size] if tokens(size).is_some() => Asked::NearMiss(format!(
+            "Not compacted: {size} tokens is less than any conversation. For thousands write /compact prune {size}k."
+        )),
         [first, ..] if words.len() <= 3 && strsim::osa_distance(first, "prune") <= 1 => Asked::NearMiss(
             "Not compacted: to cut long tool output write /compact prune, /compact prune preview or /compact prune 120k; \
              for a summary begin with another word."
                 .to_owned(),
         ),
         _ => Asked::Summary,
+    }
+}
+
+/// A size that a conversation can be cut down to: a number of tokens from a thousand on.
+pub fn target(word: &str) -> Option<u64> {
+    tokens(word).filter(|tokens| *tokens >= 1_000)
+}
+
+/// The size as a person writes it: `120k`, `120500`.
+pub fn size(tokens: u64) -> String {
+    match tokens {
+        tokens if tokens > 0 && tokens.is_multiple_of(1_000) => format!("{}k", tokens / 1_000),
+        tokens => tokens.to_string(),
     }
 }
 
@@ -79,7 +91,8 @@ mod tests {
             (Some("keep the API names"), Asked::Summary),
             (Some("prune"), Asked::Prune),
             (Some("  Prune \n"), Asked::Prune),
-            (Some("prune  preview"), Asked::Preview),
+            (Some("prune  preview"), Asked::Preview(None)),
+            (Some("prune preview 120k"), Asked::Preview(Some(120_000))),
             (Some("prune 120k"), Asked::Budget(120_000)),
             (Some("prune 120000"), Asked::Budget(120_000)),
             (Some("prune 120,000"), Asked::Budget(120_000)),
@@ -90,6 +103,15 @@ mod tests {
         ] {
             assert_eq!(asked(text), wanted, "{text:?}");
         }
+    }
+
+    #[test]
+    fn a_size_reads_back_as_it_is_written() {
+        for tokens in [1_000, 120_000, 120_500, 1_500_000] {
+            assert_eq!(target(&size(tokens)), Some(tokens));
+        }
+        assert_eq!((size(120_000).as_str(), size(120_500).as_str()), ("120k", "120500"));
+        assert_eq!(target("999"), None);
     }
 
     #[test]
@@ -105,6 +127,8 @@ mod tests {
             "prune 0k",
             "prune inf",
             "prune 1e9",
+            "prune preview 12",
+            "prune preview all",
         ] {
             assert!(matches!(asked(Some(text)), Asked::NearMiss(_)), "{text}");
         }

@@ -2,19 +2,69 @@
 
 pub mod catalog;
 
+use std::borrow::Cow;
+use std::cell::OnceCell;
 use std::collections::BTreeMap;
+use std::ops::Range;
+use std::rc::Rc;
 
 use rand::rngs::ChaCha8Rng;
 use rand::seq::IndexedRandom;
 use rand::{Rng, SeedableRng as _};
 use regex::Regex;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use schemars::{JsonSchema, Schema, SchemaGenerator};
+use serde::{Deserialize, Serialize, Serializer};
 
 /// Every text by name. The names and their placeholders are in [`catalog`].
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(transparent)]
-pub struct Texts(pub BTreeMap<String, Pool>);
+///
+/// Most events need no text, and the texts are most of the config: those of a kept config are read when the first one
+/// is asked for.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(from = "Pools")]
+pub struct Texts {
+    pools: OnceCell<Pools>,
+    /// What the pools are read from, and where in it they are; nothing when they are there already.
+    unread: (Rc<String>, Range<usize>),
+    /// The session that they are chosen for.
+    scene: Option<Scene>,
+}
+
+/// The variants of each text, by its name.
+pub type Pools = BTreeMap<String, Pool>;
+
+impl From<Pools> for Texts {
+    fn from(pools: Pools) -> Self {
+        Self {
+            pools: OnceCell::from(pools),
+            unread: Default::default(),
+            scene: None,
+        }
+    }
+}
+
+impl PartialEq for Texts {
+    fn eq(&self, other: &Self) -> bool {
+        self.pools() == other.pools()
+    }
+}
+
+impl Serialize for Texts {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.pools().serialize(serializer)
+    }
+}
+
+impl JsonSchema for Texts {
+    fn schema_name() -> Cow<'static, str> {
+        "Texts".into()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        let mut schema = Pools::json_schema(generator);
+        schema.insert("description".to_owned(), "Every text by name.".into());
+        schema
+    }
+}
 
 /// The variants of one text.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -146,6 +196,31 @@ impl Variant {
 pub type Values<'a> = [(&'a str, &'a str)];
 
 impl Texts {
+    /// Texts out of the JSON that stands there, which is read when the first one is asked for. What is none gives no
+    /// text.
+    pub fn read_later(kept: Rc<String>, place: Range<usize>) -> Self {
+        Self {
+            pools: OnceCell::new(),
+            unread: (kept, place),
+            scene: None,
+        }
+    }
+
+    /// The variants of each text.
+    pub fn pools(&self) -> &Pools {
+        self.pools.get_or_init(|| {
+            let (kept, place) = &self.unread;
+            let json = kept.get(place.clone()).unwrap_or_default();
+            serde_json::from_str(json).unwrap_or_default()
+        })
+    }
+
+    /// The same, taken out.
+    pub fn into_pools(self) -> Pools {
+        self.pools();
+        self.pools.into_inner().unwrap_or_default()
+    }
+
     /// The text of this name with its placeholders filled in. Of several variants, chance chooses by weight, and the
     /// same values meet the same chance: the sentence of one occasion stays the same when it is asked for again.
     ///
@@ -186,17 +261,16 @@ impl Texts {
             .unwrap_or_default()
     }
 
-    /// Takes out the variants that are not for this session.
-    pub fn suit(&mut self, scene: &Scene) {
-        for pool in self.0.values_mut() {
-            pool.pool
-                .retain(|variant| variant.when().is_none_or(|when| when.holds(scene)));
-        }
+    /// Says for which session texts are chosen from now on. Without one, variants with `when` are for none.
+    pub fn suit(&mut self, scene: Scene) {
+        self.scene = Some(scene);
     }
 
     /// Whether the text has no variant that could be chosen for the language in every session.
     pub fn is_silent(&self, name: &str, language: Option<&str>) -> bool {
-        let Some(pool) = self.0.get(name) else { return true };
+        let Some(pool) = self.pools().get(name) else {
+            return true;
+        };
         let mut everywhere = pool
             .pool
             .iter()
@@ -207,16 +281,24 @@ impl Texts {
     /// Variants in the language, or those without one when the pool has none in it; of these the ones for this session
     /// before those for any.
     fn candidates(&self, name: &str, language: Option<&str>) -> Vec<&Variant> {
-        let Some(pool) = self.0.get(name) else {
+        let Some(pool) = self.pools().get(name) else {
             return Vec::new();
         };
-        let alive = || pool.pool.iter().filter(|variant| variant.weight() > 0);
-        let spoken: Vec<_> = alive().filter(|variant| variant.speaks(language)).collect();
-        let mut candidates: Vec<_> = if spoken.is_empty() {
-            alive().filter(|variant| variant.lang().is_none()).collect()
-        } else {
-            spoken
-        };
+        let is_here = |when: &When| self.scene.as_ref().is_some_and(|scene| when.holds(scene));
+        let alive: Vec<_> = pool
+            .pool
+            .iter()
+            .filter(|variant| variant.weight() > 0 && variant.when().is_none_or(is_here))
+            .collect();
+        let is_spoken = alive.iter().any(|variant| variant.speaks(language));
+        let mut candidates = alive;
+        candidates.retain(|variant| {
+            if is_spoken {
+                variant.speaks(language)
+            } else {
+                variant.lang().is_none()
+            }
+        });
         if candidates.iter().any(|variant| variant.when().is_some()) {
             candidates.retain(|variant| variant.when().is_some());
         }
@@ -325,7 +407,7 @@ mod tests {
         let said = |model: &str, headless: bool, language: Option<&str>| {
             let mut texts = texts.clone();
             let model = model.to_owned();
-            texts.suit(&Scene { model, headless });
+            texts.suit(Scene { model, headless });
             texts.fill("x", language, &[])
         };
         assert_eq!(said("claude-haiku-5", false, None), "small");

@@ -4,7 +4,10 @@
 #[path = "../support/mod.rs"]
 mod support;
 
+mod compaction;
 mod config_lives;
+mod history;
+mod notes;
 mod spine;
 mod spine_auto;
 mod spine_boot;

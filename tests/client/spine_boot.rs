@@ -45,6 +45,31 @@ both_builds! {
         lab.logs().assert_clean();
     }
 
+    /// Two compactions without a request between them, and a resume behind them.
+    fn after_two_compactions_in_a_row(build) {
+        let lab = Lab::on(build).start();
+        let mut tty = lab.interactive();
+        tty.ask("one");
+        tty.ask("two");
+        tty.command("/compact");
+        tty.command("/compact and keep the names");
+        let ordinal = lab.transcript().boundaries();
+        assert_eq!(ordinal, 2);
+        tty.ask("three");
+        tty.leave();
+        let request = lab.model.last();
+        let windows = boots(&request);
+        assert!(windows.last().unwrap().ends_with(":2"), "{windows:?}");
+        // The older build still holds the boot that no request has carried yet, and sends both; the last one counts.
+        if !build.is_oldest() {
+            assert_boot(&request, 2);
+        }
+        let mut tty = lab.interactive_continue();
+        tty.ask("four");
+        tty.leave();
+        assert_eq!(boots(&lab.model.last()), windows);
+    }
+
     /// The first prompt is taken back by Escape and sent again, then by `/rewind`, and another one sent.
     fn when_the_first_prompt_is_taken_back(build) {
         let gate = Gate::new();

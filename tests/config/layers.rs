@@ -211,7 +211,7 @@ fn another_handler_does_not_inherit_the_options_of_the_one_it_replaces() {
 
 #[test]
 fn a_pool_replaces_the_one_below_or_joins_it() {
-    let count = |bench: &Bench| load_well(bench).config.texts.0["forced_reset"].pool.len();
+    let count = |bench: &Bench| load_well(bench).config.texts.pools()["forced_reset"].pool.len();
     let all = count(&Bench::new());
     assert!(all >= 8);
     let own = "[texts.forced_reset]\npool = ['mine', { text = 'mine too', weight = 3 }]\n";
@@ -226,10 +226,16 @@ fn a_pool_replaces_the_one_below_or_joins_it() {
         ))
         .user("[texts.reset_head]\nadd = true\npool = ['mine']\n")
         .command_line("[texts.reset_head]\nadd = true\npool = ['once']\n");
-    let pool = &load_well(&bench).config.texts.0["reset_head"].pool;
+    let pool = load_well(&bench)
+        .config
+        .texts
+        .into_pools()
+        .remove("reset_head")
+        .unwrap()
+        .pool;
     assert_eq!(pool.len(), 4);
     let bench = bench.command_line("[texts.reset_head]\npool = ['alone']\n");
-    assert_eq!(load_well(&bench).config.texts.0["reset_head"].pool.len(), 1);
+    assert_eq!(load_well(&bench).config.texts.pools()["reset_head"].pool.len(), 1);
 }
 
 #[test]

@@ -13,6 +13,7 @@ mod bad_input;
 mod commands;
 mod editor;
 mod exec;
+mod kept;
 mod last_good;
 mod layers;
 mod mutations;

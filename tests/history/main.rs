@@ -12,8 +12,10 @@
 )]
 
 mod agreement;
+mod commands;
 mod cursors;
 mod generator;
+mod index;
 mod limits;
 mod oracle;
 mod shapes;

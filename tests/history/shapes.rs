@@ -10,35 +10,7 @@ use notesoup::history::tools::{self, Context};
 use notesoup::history::{Conversation, Head, Role, Standing, Transcript, WAIT};
 use serde_json::{Value, json};
 
-use crate::support::{Lab, code, data};
-
-fn user(uuid: &str, parent: Option<&str>, text: &str) -> Value {
-    json!({"type": "user", "uuid": uuid, "parentUuid": parent, "sessionId": "s", "message": {"role": "user", "content": text}})
-}
-
-fn call(uuid: &str, parent: &str, message: &str, id: &str) -> Value {
-    let block = json!({"type": "tool_use", "id": id, "name": "Bash", "input": {"command": format!("run {id}")}});
-    json!({"type": "assistant", "uuid": uuid, "parentUuid": parent, "sessionId": "s", "message": {"id": message, "content": [block]}})
-}
-
-fn result(uuid: &str, parent: &str, id: &str, text: &str) -> Value {
-    let block = json!({"type": "tool_result", "tool_use_id": id, "content": text});
-    json!({"type": "user", "uuid": uuid, "parentUuid": parent, "sessionId": "s", "message": {"role": "user", "content": [block]}})
-}
-
-fn said(uuid: &str, parent: &str, text: &str) -> Value {
-    let blocks = json!([{"type": "text", "text": text}]);
-    json!({"type": "assistant", "uuid": uuid, "parentUuid": parent, "sessionId": "s", "message": {"id": uuid, "content": blocks}})
-}
-
-fn boundary(uuid: &str, logical: &str) -> Value {
-    json!({"type": "system", "subtype": "compact_boundary", "content": "Conversation compacted", "uuid": uuid,
-        "parentUuid": null, "logicalParentUuid": logical, "sessionId": "s", "compactMetadata": {"trigger": "manual"}})
-}
-
-fn lines(rows: &[Value]) -> String {
-    rows.iter().map(|row| row.to_string() + "\n").collect()
-}
+use crate::support::{Lab, boundary, call, code, data, lines, result, said, user};
 
 fn texts(lab: &Lab, head: Head<'_>) -> Vec<String> {
     lab.shown(head).unwrap().into_iter().map(|shown| shown.text).collect()

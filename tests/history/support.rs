@@ -7,7 +7,7 @@ use std::time::Duration;
 use notesoup::history::tools::{self, Context};
 use notesoup::history::{Conversation, Head, HistoryError, Shown};
 use notesoup::outcome::Outcome;
-use serde_json::Value;
+use serde_json::{Value, json};
 use tempfile::TempDir;
 
 /// A folder with a transcript and side files.
@@ -46,11 +46,11 @@ impl Lab {
     }
 
     pub fn call(&self, name: &str, input: Value, head: Head<'_>) -> Outcome {
-        call(&self.path, Some(&self.state()), name, &input, head)
+        run(&self.path, Some(&self.state()), name, &input, head)
     }
 }
 
-pub fn call(path: &Path, state_dir: Option<&Path>, name: &str, input: &Value, head: Head<'_>) -> Outcome {
+pub fn run(path: &Path, state_dir: Option<&Path>, name: &str, input: &Value, head: Head<'_>) -> Outcome {
     let context = Context {
         transcript: Some(path),
         head,
@@ -75,4 +75,32 @@ pub fn code(outcome: Outcome) -> &'static str {
         Ok(answer) => panic!("not refused: {}", answer.text),
         Err(refusal) => refusal.code,
     }
+}
+
+pub fn user(uuid: &str, parent: Option<&str>, text: &str) -> Value {
+    json!({"type": "user", "uuid": uuid, "parentUuid": parent, "sessionId": "s", "message": {"role": "user", "content": text}})
+}
+
+pub fn call(uuid: &str, parent: &str, message: &str, id: &str) -> Value {
+    let block = json!({"type": "tool_use", "id": id, "name": "Bash", "input": {"command": format!("run {id}")}});
+    json!({"type": "assistant", "uuid": uuid, "parentUuid": parent, "sessionId": "s", "message": {"id": message, "content": [block]}})
+}
+
+pub fn result(uuid: &str, parent: &str, id: &str, text: &str) -> Value {
+    let block = json!({"type": "tool_result", "tool_use_id": id, "content": text});
+    json!({"type": "user", "uuid": uuid, "parentUuid": parent, "sessionId": "s", "message": {"role": "user", "content": [block]}})
+}
+
+pub fn said(uuid: &str, parent: &str, text: &str) -> Value {
+    let blocks = json!([{"type": "text", "text": text}]);
+    json!({"type": "assistant", "uuid": uuid, "parentUuid": parent, "sessionId": "s", "message": {"id": uuid, "content": blocks}})
+}
+
+pub fn boundary(uuid: &str, logical: &str) -> Value {
+    json!({"type": "system", "subtype": "compact_boundary", "content": "Conversation compacted", "uuid": uuid,
+        "parentUuid": null, "logicalParentUuid": logical, "sessionId": "s", "compactMetadata": {"trigger": "manual"}})
+}
+
+pub fn lines(rows: &[Value]) -> String {
+    rows.iter().map(|row| row.to_string() + "\n").collect()
 }

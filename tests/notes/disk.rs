@@ -155,14 +155,19 @@ fn a_folder_without_rights_is_a_refusal_that_says_so() {
         if is_root {
             command.uid(65534).gid(65534);
         }
-        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+        command
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
+        let mut child = command.spawn().unwrap();
         writeln!(
             child.stdin.take().unwrap(),
             "{}",
             json!({ "tool": tool, "input": input })
         )
         .unwrap();
-        serde_json::from_slice(&child.wait_with_output().unwrap().stdout).unwrap()
+        let output = child.wait_with_output().unwrap();
+        serde_json::from_slice(&output.stdout).unwrap_or_else(|error| panic!("{error}: {output:?}"))
     };
     for input in [
         json!({ "address": "@human/old", "content": "x" }),

@@ -161,3 +161,61 @@ fn what_cannot_be_read_is_said() {
     let out = notesoup(&["prune", "--preview", "x", "--to", "many"], home.path());
     assert!(text(&out.stderr).contains("such as 120k"), "{}", text(&out.stderr));
 }
+
+/// One event through `notesoup hook`, as the courier sends it.
+fn hook(event: &str, input: &Value, transcript: &Path, home: &Path) -> Value {
+    use std::io::Write as _;
+    let request = json!({
+        "v": 1, "event": event, "e": input,
+        "facts": { "session_id": "s", "cwd": home, "transcript_path": transcript },
+    });
+    let mut child = Command::new(env!("CARGO_BIN_EXE_notesoup"))
+        .arg("hook")
+        .env_clear()
+        .env("HOME", home)
+        .stdin(std::process::Stdio::piped())
+        .stdout(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
+    write!(child.stdin.take().unwrap(), "{request}").unwrap();
+    serde_json::from_slice(&child.wait_with_output().unwrap().stdout).unwrap()
+}
+
+#[test]
+fn the_command_takes_a_size() {
+    let (home, file) = (tempfile::tempdir().unwrap(), talk().transcript());
+    let lines = |args: &str| {
+        let input = json!({ "command": "prune-preview", "args": args });
+        let reply = hook("command.run", &input, file.path(), home.path());
+        let lines = reply["answer"]["lines"].as_array().unwrap().clone();
+        let lines: Vec<String> = lines.iter().map(|line| line.as_str().unwrap().to_owned()).collect();
+        lines.join(" ")
+    };
+    assert!(
+        lines("").starts_with("/compact prune would cut 2 outputs"),
+        "{}",
+        lines("")
+    );
+    let budget = lines(" 5K ");
+    assert!(budget.starts_with("/compact prune 5k would cut 1 output:"), "{budget}");
+    assert!(budget.contains("The target of 5.0k tokens is met."), "{budget}");
+    assert!(budget.contains("1 not needed for the target"), "{budget}");
+    assert!(lines("1000").starts_with("/compact prune 1k would cut 2 outputs:"));
+    for wrong in ["12", "now please", "-5k"] {
+        let said = lines(wrong);
+        assert!(
+            said.contains(&format!("/prune-preview {wrong}: ")) && said.contains("/prune-preview 120k"),
+            "{said}"
+        );
+    }
+}
+
+#[test]
+fn the_preview_behind_compact_takes_a_size_too() {
+    let (home, file) = (tempfile::tempdir().unwrap(), talk().transcript());
+    let input = json!({ "trigger": "manual", "instructions": "prune preview 5k", "messages": [] });
+    let reply = hook("session.compact", &input, file.path(), home.path());
+    assert_eq!(reply["answer"]["kind"], "skip");
+    let first = reply["effects"][0]["text"].as_str().unwrap();
+    assert!(first.starts_with("/compact prune 5k would cut 1 output:"), "{first}");
+}

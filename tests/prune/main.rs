@@ -8,6 +8,7 @@ mod estimate;
 mod handback;
 mod plan;
 mod properties;
+mod replay;
 mod report;
 mod rows;
 mod shapes;

@@ -154,7 +154,7 @@ fn texts(loaded: &Loaded, section: Option<&str>) -> Option<String> {
     let cells = catalog::ALL
         .iter()
         .filter_map(|text| {
-            let pool = loaded.config.texts.0.get(text.name)?;
+            let pool = loaded.config.texts.pools().get(text.name)?;
             let placeholders: Vec<_> = text.placeholders.iter().map(|name| format!("{{{name}}}")).collect();
             Some(vec![
                 text.name.to_owned(),

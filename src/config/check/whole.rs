@@ -97,7 +97,7 @@ fn free_orders(config: &Config, event: &str) -> String {
 /// A text whose variants are all of another language, or for some sessions only, would be an empty one.
 fn texts_without_a_voice(config: &Config, layers: &[Layer]) -> Vec<(usize, Problem)> {
     let is_silent = |name: &str| config.texts.is_silent(name, config.language.as_deref());
-    let names = config.texts.0.keys().filter(|name| is_silent(name));
+    let names = config.texts.pools().keys().filter(|name| is_silent(name));
     let problem = |name: &String| {
         let key = join(&join("texts", name), "pool");
         let (language_at, pool_at) = (height(layers, "language"), height(layers, &key));

@@ -25,7 +25,7 @@ const MAX_QUERIES: usize = 20;
 const MAX_QUERY_CHARS: usize = 1000;
 
 /// The parameters of `history_list`.
-#[derive(Debug, Deserialize, JsonSchema)]
+#[derive(Debug, Default, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Input {
     /// How many items at most, 1 to 200; 20 when left out. Folded rows do not count.
@@ -52,7 +52,7 @@ pub struct Input {
 }
 
 /// One text or several.
-#[derive(Debug, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub enum Texts {
     /// One.

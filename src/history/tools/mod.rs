@@ -13,23 +13,14 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use super::conversation::Conversation;
+pub use list::{Input as ListInput, Output as ListOutput, Texts};
+pub use page::{Entry, Fold, Item};
+pub use windows::{Began, Input as WindowsInput, Output as WindowsOutput, Window};
+
+use super::conversation::{Conversation, Shown};
 use super::transcript::Head;
 use crate::outcome::input::{parse, schema};
-use crate::outcome::{Answer, Outcome, Refusal};
-
-/// What a model is told of a tool.
-#[derive(Debug, Clone, Serialize)]
-pub struct ToolDescription {
-    /// The tool's name, without a prefix.
-    pub name: &'static str,
-    /// What it does and when to use it.
-    pub description: &'static str,
-    /// The JSON Schema of its parameters.
-    pub input_schema: Value,
-    /// The JSON Schema of `data` in its answer.
-    pub output_schema: Value,
-}
+use crate::outcome::{Answer, Outcome, Refusal, ToolDescription, unknown_tool};
 
 /// What a call is answered from.
 #[derive(Debug, Clone, Copy)]
@@ -92,12 +83,7 @@ pub fn specs() -> Vec<ToolDescription> {
 /// Runs a tool by name.
 pub fn call(name: &str, input: &Value, context: &Context<'_>) -> Outcome {
     let Some(tool) = TOOLS.iter().find(|tool| tool.name == name) else {
-        let names: Vec<_> = TOOLS.iter().map(|tool| tool.name).collect();
-        let message = format!(
-            "There is no history tool called `{name}`; there are {}.",
-            names.join(", ")
-        );
-        return Err(Refusal::new("invalid_arguments", message));
+        return Err(unknown_tool("history", name, TOOLS.iter().map(|tool| tool.name)));
     };
     (tool.run)(context, input)
 }
@@ -129,6 +115,31 @@ where
     let data =
         serde_json::to_value(reply.data).map_err(|error| Refusal::new("history_unavailable", error.to_string()))?;
     Ok(Answer { data, text: reply.text })
+}
+
+/// A page of a conversation, as `history_list` gives it.
+///
+/// # Errors
+/// As the tool.
+pub fn list(conversation: &Conversation, input: ListInput) -> Result<ListOutput, Refusal> {
+    list::run(conversation, input).map(|reply| reply.data)
+}
+
+/// Windows of a conversation, as `history_windows` gives them.
+///
+/// # Errors
+/// As the tool.
+pub fn windows(conversation: &Conversation, input: WindowsInput) -> Result<WindowsOutput, Refusal> {
+    windows::run(conversation, input).map(|reply| reply.data)
+}
+
+/// One event whole, by its seq or by the `tool_use_id` of its call.
+///
+/// # Errors
+/// As `history_read`.
+pub fn whole(conversation: &Conversation, seq: Option<u64>, tool_use_id: Option<&str>) -> Result<Shown, Refusal> {
+    let event = read::event(conversation, seq, tool_use_id)?;
+    Ok(conversation.show(event)?)
 }
 
 /// The window that a parameter names.

@@ -57,22 +57,11 @@ pub struct Output {
 }
 
 pub fn run(conversation: &Conversation, input: Input) -> Result<Reply<Output>, Refusal> {
-    let invalid = |message: String| Refusal::new("invalid_arguments", message);
     let limit = input.limit_chars.unwrap_or(DEFAULT_LIMIT);
     if !(1..=MAX_LIMIT).contains(&limit) {
         return Err(invalid(format!("limit_chars is 1 to {MAX_LIMIT}.")));
     }
-    let event = match (input.seq, &input.tool_use_id) {
-        (Some(seq), None) => conversation
-            .event(seq)
-            .map_err(|reason| refuse(conversation, reason, &format!("seq {seq}")))?,
-        (None, Some(id)) => conversation.event_of_call(id).map_err(|reason| {
-            let shown: String = id.chars().take(80).flat_map(char::escape_debug).collect();
-            refuse(conversation, reason, &format!("the call `{shown}`"))
-        })?,
-        (None, None) => return Err(invalid("Give seq or tool_use_id.".to_owned())),
-        (Some(_), Some(_)) => return Err(invalid("Give seq or tool_use_id, not both.".to_owned())),
-    };
+    let event = event(conversation, input.seq, input.tool_use_id.as_deref())?;
     let words = conversation.words(event)?;
     let total = words.text.chars().count();
     let mut output = describe(conversation, event);
@@ -105,6 +94,29 @@ pub fn run(conversation: &Conversation, input: Input) -> Result<Reply<Output>, R
     })?;
     let text = format!("{head}\n{}\n\n{}", position(&output), output.content.text);
     Ok(Reply { data: output, text })
+}
+
+fn invalid(message: impl Into<String>) -> Refusal {
+    Refusal::new("invalid_arguments", message)
+}
+
+/// The event that the parameters name.
+pub(super) fn event<'c>(
+    conversation: &'c Conversation,
+    seq: Option<u64>,
+    tool_use_id: Option<&str>,
+) -> Result<&'c Event, Refusal> {
+    match (seq, tool_use_id) {
+        (Some(seq), None) => conversation
+            .event(seq)
+            .map_err(|reason| refuse(conversation, reason, &format!("seq {seq}"))),
+        (None, Some(id)) => conversation.event_of_call(id).map_err(|reason| {
+            let shown: String = id.chars().take(80).flat_map(char::escape_debug).collect();
+            refuse(conversation, reason, &format!("the call `{shown}`"))
+        }),
+        (None, None) => Err(invalid("Give seq or tool_use_id.")),
+        (Some(_), Some(_)) => Err(invalid("Give seq or tool_use_id, not both.")),
+    }
 }
 
 fn describe(conversation: &Conversation, event: &Event) -> Output {

@@ -20,7 +20,7 @@ const PROMPT_CHARS: usize = 160;
 const MAX_WINDOWS: usize = 50;
 
 /// The parameters of `history_windows`.
-#[derive(Debug, Deserialize, JsonSchema)]
+#[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Input {
     /// Show the windows before this one; the newest when left out. A window id, `@current` or `@previous`.

@@ -4,13 +4,14 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::Reply;
-use super::bounds::{Room, Unavailable, cost, json_bytes, size};
+use super::bounds::{Unavailable, size};
 use super::gather::{Gathered, Skipped, footer, gather, name_unavailable};
 use crate::notes::home::Homes;
 use crate::notes::pattern::Scope;
 use crate::notes::scan::{self, Found, Glance};
 use crate::notes::{parallel, time};
 use crate::outcome::Refusal;
+use crate::outcome::room::{Room, cost, json_bytes};
 
 pub const DESCRIPTION: &str = "List notes, newest first, with title, size and time of the last change. `pattern` is a glob over \
     the whole address: `*` (this conversation, top level), `@project/**`, `**/decisions.md`. Use it to see what there is \

@@ -11,14 +11,14 @@ mod update;
 mod write;
 
 use schemars::JsonSchema;
-use schemars::generate::SchemaSettings;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use serde_json::{Map, Value, json};
+use serde_json::Value;
 
 use crate::notes::home::Homes;
 use crate::notes::lock;
-use crate::outcome::{Answer, Outcome, Refusal};
+use crate::outcome::input::{parse, schema};
+use crate::outcome::{Answer, Outcome, Refusal, ToolDescription, unknown_tool};
 
 pub use bounds::{Unavailable, size};
 pub use gather::Skipped;
@@ -29,19 +29,6 @@ pub(in crate::notes) use list::all as list_all;
 pub(in crate::notes) use near::not_found;
 pub(in crate::notes) use search::all as search_all;
 pub(in crate::notes) use write::check_writable;
-
-/// What a model is told of a tool.
-#[derive(Debug, Clone, Serialize)]
-pub struct ToolDescription {
-    /// The tool's name, without a prefix.
-    pub name: &'static str,
-    /// What it does and when to use it.
-    pub description: &'static str,
-    /// The JSON Schema of its parameters.
-    pub input_schema: Value,
-    /// The JSON Schema of `data` in its answer.
-    pub output_schema: Value,
-}
 
 /// What a tool gives: the data and the text made from the same selection.
 pub struct Reply<T> {
@@ -107,12 +94,7 @@ pub fn specs() -> Vec<ToolDescription> {
 /// Runs a tool by name. First, what a writer that died may have left is cleared away.
 pub fn call(homes: &Homes, name: &str, input: &Value) -> Outcome {
     let Some(tool) = TOOLS.iter().find(|tool| tool.name == name) else {
-        let names: Vec<_> = TOOLS.iter().map(|tool| tool.name).collect();
-        let message = format!(
-            "There is no notes tool called `{name}`; there are {}.",
-            names.join(", ")
-        );
-        return Err(Refusal::new("invalid_arguments", message));
+        return Err(unknown_tool("notes", name, TOOLS.iter().map(|tool| tool.name)));
     };
     lock::recover(homes.root());
     (tool.run)(homes, input)
@@ -130,104 +112,4 @@ where
 
 fn schemas<I: JsonSchema, O: JsonSchema>() -> (Value, Value) {
     (schema::<I>(), schema::<O>())
-}
-
-fn schema<T: JsonSchema>() -> Value {
-    // Everything in one place: a model reads no references.
-    let settings = SchemaSettings::draft2020_12().with(|settings| {
-        settings.inline_subschemas = true;
-        settings.meta_schema = None;
-    });
-    let mut schema = settings.into_generator().into_root_schema_for::<T>();
-    schema.remove("title");
-    schema.remove("description");
-    let mut schema = schema.to_value();
-    join_lines(&mut schema);
-    schema
-}
-
-/// A description is one line, however the comment that it comes from was broken.
-fn join_lines(schema: &mut Value) {
-    match schema {
-        Value::Object(entries) => {
-            for (name, value) in entries {
-                match value {
-                    Value::String(text) if name == "description" => *text = text.replace('\n', " "),
-                    _ => join_lines(value),
-                }
-            }
-        }
-        Value::Array(items) => items.iter_mut().for_each(join_lines),
-        _ => {}
-    }
-}
-
-/// Reads a tool's parameters. A model that sends an optional one empty (`null`, `""`, `[]`, `{}`, `0`) means to leave
-/// it out.
-fn parse<I: DeserializeOwned + JsonSchema>(input: &Value) -> Result<I, Refusal> {
-    let empty = Map::new();
-    let given = match input {
-        Value::Object(given) => given,
-        Value::Null => &empty,
-        _ => {
-            let message = "The parameters of a tool are a JSON object.";
-            return Err(Refusal::new("invalid_arguments", message));
-        }
-    };
-    let schema = schema::<I>();
-    let required: Vec<&str> = schema
-        .get("required")
-        .and_then(Value::as_array)
-        .map(|names| names.iter().filter_map(Value::as_str).collect())
-        .unwrap_or_default();
-    let known: Vec<&str> = schema
-        .get("properties")
-        .and_then(Value::as_object)
-        .map(|properties| properties.keys().map(String::as_str).collect())
-        .unwrap_or_default();
-    let mut kept = Map::new();
-    for (name, value) in given {
-        if !known.contains(&name.as_str()) {
-            return Err(unknown(name, &known));
-        }
-        if required.contains(&name.as_str()) || !is_filler(value) {
-            kept.insert(name.clone(), value.clone());
-        }
-    }
-    serde_json::from_value(Value::Object(kept)).map_err(|error| {
-        let message = format!(
-            "{error}. The parameters are: {} (required: {}).",
-            known.join(", "),
-            required.join(", ")
-        );
-        Refusal::new("invalid_arguments", message)
-    })
-}
-
-fn is_filler(value: &Value) -> bool {
-    match value {
-        Value::Null => true,
-        Value::String(text) => text.is_empty(),
-        Value::Array(items) => items.is_empty(),
-        Value::Object(entries) => entries.is_empty(),
-        Value::Number(number) => number.as_i64() == Some(0),
-        Value::Bool(_) => false,
-    }
-}
-
-fn unknown(name: &str, known: &[&str]) -> Refusal {
-    let shown: String = name.chars().take(60).flat_map(char::escape_debug).collect();
-    let nearest = known
-        .iter()
-        .map(|candidate| (strsim::damerau_levenshtein(&shown, candidate), candidate))
-        .min()
-        .filter(|(distance, _)| *distance <= 3);
-    let hint = nearest
-        .map(|(_, candidate)| format!(" Did you mean `{candidate}`?"))
-        .unwrap_or_default();
-    let message = format!(
-        "There is no parameter `{shown}`.{hint} The parameters are: {}.",
-        known.join(", ")
-    );
-    Refusal::new("invalid_arguments", message).with_details(json!({ "parameter": shown }))
 }

@@ -5,13 +5,13 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use super::Reply;
-use super::bounds::{Room, json_bytes, window};
 use super::near;
 use crate::notes::address::Address;
 use crate::notes::home::Homes;
 use crate::notes::note::Key;
 use crate::notes::text::{cut, title};
 use crate::notes::{counts, store, time};
+use crate::outcome::room::{Room, json_bytes, window};
 use crate::outcome::{LimitedBy, Refusal, TextWindow, WindowError};
 
 pub const DESCRIPTION: &str = "Read a note by its address, also one in the wastebasket or of another agent (`@agents/<name>/…`). \

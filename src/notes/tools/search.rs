@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::Reply;
-use super::bounds::{Room, Unavailable, cost, json_bytes};
+use super::bounds::Unavailable;
 use super::gather::{Gathered, Skipped, footer, gather, name_unavailable};
 use super::list::check_limit;
 use crate::notes::disk::{self, ReadError};
@@ -16,6 +16,7 @@ use crate::notes::scan::Found;
 use crate::notes::text::{cut, title};
 use crate::notes::{parallel, time};
 use crate::outcome::Refusal;
+use crate::outcome::room::{Room, cost, json_bytes};
 
 pub const DESCRIPTION: &str = "Search the bodies of notes for a literal text, whatever its case; a list of texts finds any of \
     them. Newest notes first, each with its matching lines; `offset_chars` of a line leads there with notes_read. Use it \

@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::Reply;
-use super::bounds::{Diff, Room, json_bytes, size};
+use super::bounds::{Diff, size};
 use super::edits::{self, Edit};
 use super::near;
 use super::write::{Origin, check_origin, check_utf8, check_version, check_writable, ensure_header, finish, revise};
@@ -14,6 +14,7 @@ use crate::notes::note::Key;
 use crate::notes::store::{self, Change, Loaded, Location};
 use crate::notes::{counts, time};
 use crate::outcome::Refusal;
+use crate::outcome::room::{Room, json_bytes};
 
 pub const DESCRIPTION: &str = "Change a part of a note: exact replacements (`edits`), text at the end (`append`), its origin; \
     put it in the wastebasket (`crumpled: true`) or take it out (`false`); or give it another address (`rename_to`, alone). \

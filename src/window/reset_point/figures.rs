@@ -105,6 +105,13 @@ pub struct Notice {
     pub text: String,
 }
 
+impl Notice {
+    /// Whether it is about a value of the config, which the config's own problems name with their place.
+    pub fn is_of_config(&self) -> bool {
+        self.key.starts_with("margin:")
+    }
+}
+
 /// Every figure that the point was made from.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Figures {

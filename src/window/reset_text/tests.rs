@@ -147,6 +147,26 @@ fn in_the_middle_of_a_turn_work_goes_on_and_queued_prompts_come_along() {
     );
 }
 
+/// What a cut in the middle of the turn wrote again does not say which turn it is of; rows behind it do.
+#[test]
+fn behind_a_cut_the_turn_begins_with_the_last_words_before_its_own_rows() {
+    let mut conversation = Conversation::default()
+        .says("p1", "an earlier prompt")
+        .answers("an earlier answer")
+        .says("p2", "and what now?");
+    for row in &mut conversation.rows {
+        row.prompt_id = None;
+    }
+    let texts = conversation
+        .calls("toolu_1", "Bash", json!({ "command": "make" }), "made")
+        .reset(true, true);
+    assert_eq!(texts.last().unwrap(), "entry 2: and what now?");
+    assert!(
+        !texts.iter().any(|text| text.contains("an earlier prompt")),
+        "{texts:?}"
+    );
+}
+
 #[test]
 fn without_the_rows_prompt_ids_the_turn_begins_with_the_last_words() {
     let conversation = Conversation {

@@ -88,22 +88,27 @@ fn start(entries: &[Entry<'_>], branch: &Branch, session_id: &str) -> usize {
         let counts = !entry.tool_results.is_empty() || is_prompt(index, entries, branch, session_id).is_some();
         facts(entry, branch).filter(|_| counts)?.prompt
     };
+    let is_words = |index: &usize| is_prompt(*index, entries, branch, session_id).is_some();
+    // Words that stand together are one turn's: a reset in the middle of it handed several back.
+    let together = |newest: usize| {
+        let mut first = newest;
+        while let Some(before) = first.checked_sub(1).filter(is_words) {
+            first = before;
+        }
+        first
+    };
     let last = (0..entries.len()).rev().find_map(prompt);
     if let Some(last) = last
         && let Some(first) = (0..entries.len()).find(|index| prompt(*index) == Some(last))
     {
-        return first;
+        // A cut in the middle of the turn wrote its prompt again, and such a row does not say which turn it is of.
+        let before = (0..first).rev().find(is_words).filter(|words| prompt(*words).is_none());
+        return match before {
+            Some(words) if !is_words(&first) => together(words),
+            _ => first,
+        };
     }
-    let is_words = |index: &usize| is_prompt(*index, entries, branch, session_id).is_some();
-    let Some(newest) = (0..entries.len()).rev().find(is_words) else {
-        return entries.len();
-    };
-    // Words that stand together are one turn's: a reset in the middle of it handed several back.
-    let mut first = newest;
-    while let Some(before) = first.checked_sub(1).filter(is_words) {
-        first = before;
-    }
-    first
+    (0..entries.len()).rev().find(is_words).map_or(entries.len(), together)
 }
 
 /// Whether an entry sets the model to work: `true` for a person's words, `false` for a report; none for anything else.

@@ -226,10 +226,11 @@ both_builds! {
     /// Margins changed in the settings between two turns: the next check goes by them; one that is none is said.
     fn margins_that_change_between_two_turns_are_used(build) {
         let lab = lab(build)
-            .settings(json!({ "notesoup": { "resetMarginTokens": 8192 } }))
+            .settings(json!({ "notesoup": { "resetMarginTokens": -1, "warningRunwayTokens": 0.5 } }))
             .script([Reply::bash("echo one").tokens(900_000), Reply::text("done").tokens(900_100)])
             .start();
         let mut tty = lab.interactive();
+        tty.wait_for_screen("found `-1`");
         tty.ask("begin");
         lab.set_settings(&json!({ "notesoup": { "resetMarginTokens": 60_000, "warningRunwayTokens": "lots" } }));
         // The client watches its settings and takes its time over it.
