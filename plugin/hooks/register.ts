@@ -436,7 +436,7 @@ async function factsOf($: EngineInterface, session: SessionRecord, call: Partial
 async function rowsAtTheEnd($: EngineInterface): Promise<string[]> {
   try {
     // Older builds do not know `last` and give all.
-    const messages: readonly { readonly handle?: unknown }[] = await $.session.messages({ last: NEWEST_ROWS } as never)
+    const messages = (await $.session.messages({ last: NEWEST_ROWS } as never)) as unknown as readonly { readonly handle?: unknown }[]
     const handles = messages.slice(-NEWEST_ROWS).map(message => message.handle)
     return [...new Set(handles.filter(handle => typeof handle === 'string'))]
   } catch {

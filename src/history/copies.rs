@@ -103,13 +103,7 @@ impl Copies {
         if self.is_copy(*first) || run.iter().any(repeats_call) {
             return Ok(Origin::Prune);
         }
-        // The client's own compaction begins with its summary, which no run holds. What a fresh window begins with is
-        // ours, but for the person's words that were handed back.
-        for row in run {
-            if table.bits[*row as usize].kind() == Bits::USER && !self.is_copy(*row) {
-                self.ours.insert(*row);
-            }
-        }
+        // The client's own compaction begins with its summary, which no run holds.
         Ok(Origin::Fresh)
     }
 
@@ -170,6 +164,17 @@ impl Copies {
             if let Some(place) = at.checked_sub(1).and_then(|at| places.get(at)) {
                 self.original.insert(*row, before[*place]);
                 end = *place;
+            }
+        }
+        // A fresh window begins with our words, behind which those of the person are handed back. Older clients do not say
+        // that they are ours; what a person types is marked by all.
+        if let Some(first) = run
+            .first()
+            .filter(|row| window > 0 && said(row) && !self.is_copy(**row))
+        {
+            let bits = table.bits[table.newest(*first) as usize];
+            if bits.kind() == Bits::USER && !bits.has(Bits::RESULT) {
+                self.ours.insert(*first);
             }
         }
         Ok(())

@@ -112,8 +112,13 @@ impl Reader<'_> {
     fn fill(&mut self, part: &mut Part) -> io::Result<bool> {
         let bytes = &mut part.bytes;
         let mut filled = self.rest.len();
-        if bytes.len() < filled + PART {
-            bytes.resize(filled + PART, 0);
+        let left = usize::try_from(self.end - self.next).unwrap_or(usize::MAX);
+        let wanted = filled + PART.min(left).max(1);
+        if bytes.is_empty() {
+            // New memory is zero without a hand of ours.
+            *bytes = vec![0; wanted];
+        } else if bytes.len() < wanted {
+            bytes.resize(wanted, 0);
         }
         bytes[..filled].copy_from_slice(&self.rest);
         self.rest.clear();

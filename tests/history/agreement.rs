@@ -12,7 +12,7 @@ use crate::oracle::{self, At, Expected};
 use crate::support::Lab;
 
 /// How long random transcripts are tried at most; on a slow machine fewer are.
-const BUDGET: Duration = Duration::from_secs(4);
+const BUDGET: Duration = Duration::from_secs(2);
 
 pub fn name(role: Role) -> &'static str {
     match role {

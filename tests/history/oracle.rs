@@ -537,12 +537,20 @@ impl Reader {
                     .filter(|uuid| window_of(uuid).is_some_and(|at| at != index - 1)),
             );
             before.retain(|uuid| self.newest(uuid).is_visible());
-            before.sort_by_key(|uuid| (window_of(uuid), self.first(uuid)));
+            before.sort_by_cached_key(|uuid| (window_of(uuid), self.first(uuid)));
+            let mut forms: Vec<_> = before.iter().map(|of| self.newest(of).forms()).collect();
             for uuid in run.iter().rev().filter(|uuid| self.newest(uuid).is_visible()) {
                 let said = self.newest(uuid).forms().remove(0);
-                if let Some(at) = before.iter().rposition(|of| self.newest(of).forms().contains(&said)) {
+                if let Some(at) = forms.iter().rposition(|of| of.contains(&said)) {
                     copies.insert(uuid.clone(), before[at].clone());
-                    before.truncate(at);
+                    forms.truncate(at);
+                }
+            }
+            if let Some(first) = run.first().filter(|first| !copies.contains_key(*first)) {
+                let row = self.newest(first);
+                let results = row.tool_blocks().iter().any(|(is_result, ..)| *is_result);
+                if row.kind() == "user" && row.is_visible() && !results {
+                    ours.insert(first.clone());
                 }
             }
         }

@@ -17,7 +17,7 @@ fn tail_start(bytes: &[u8], rows: usize) -> usize {
 fn cut_at_every_byte_of_the_last_rows() {
     let lab = Lab::new();
     let (mut answered, mut later) = (0, 0);
-    for seed in 0..12 {
+    for seed in 0..6 {
         let made = make(seed, 25, Taste::Plausible);
         for cut in tail_start(&made.bytes, 3)..=made.bytes.len() {
             let bytes = &made.bytes[..cut];
@@ -56,13 +56,13 @@ fn cut_at_every_byte_of_the_last_rows() {
             }
         }
     }
-    assert!(answered > 500 && later > 500, "{answered} answered, {later} put off");
+    assert!(answered > 250 && later > 250, "{answered} answered, {later} put off");
 }
 
 #[test]
 fn an_address_never_changes_when_the_file_grows() {
     let lab = Lab::new();
-    for seed in 0..12 {
+    for seed in 0..6 {
         let made = make(seed, 40, Taste::Plausible);
         lab.write(&made.bytes);
         let whole = addresses(&lab);
