@@ -110,8 +110,8 @@ impl Notice {
     /// Whether this line says the same: that one is about the same margin of the client's settings.
     pub fn is_said_in(&self, line: &str) -> bool {
         let fields = [MarginField::Reset, MarginField::Runway].map(MarginField::client_key);
-        let is_named = |field: &&str| self.text.contains(**field) && line.contains(**field);
-        self.key.starts_with("margin:") && fields.iter().any(is_named)
+        let is_named = |field: &str| self.text.contains(field) && line.contains(field);
+        self.key.starts_with("margin:") && fields.into_iter().any(is_named)
     }
 }
 
