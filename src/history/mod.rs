@@ -8,6 +8,7 @@ mod boundary;
 mod columns;
 mod conversation;
 mod copies;
+mod end;
 mod error;
 mod event;
 mod index;

@@ -155,7 +155,10 @@ fn a_folder_without_rights_is_a_refusal_that_says_so() {
         if is_root {
             command.uid(65534).gid(65534);
         }
-        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        command
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
         let mut child = command.spawn().unwrap();
         writeln!(
             child.stdin.take().unwrap(),
