@@ -4,7 +4,9 @@ use std::fs::{self, OpenOptions};
 use std::io::Write as _;
 use std::os::unix::fs::FileExt as _;
 use std::path::PathBuf;
+use std::time::Duration;
 
+use notesoup::history::tools;
 use notesoup::history::{Conversation, Head};
 use notesoup::outcome::Outcome;
 use rand::rngs::ChaCha8Rng;
@@ -68,17 +70,18 @@ fn by_end(lab: &Lab, head: Head<'_>) -> bool {
 }
 
 /// Rows that go on in many ways, sound and not.
-fn rows(random: &mut ChaCha8Rng, mut last: String) -> Vec<Value> {
+fn rows(random: &mut ChaCha8Rng, first: usize, follows: &str) -> Vec<Value> {
+    let mut last = follows.to_owned();
     let mut rows = Vec::new();
     let odd = random.random_range(0..3) > 0;
-    for number in 0..random.random_range(1..7) {
+    for number in first..first + random.random_range(1..7) {
         let uuid = format!("new-{number}");
         let old = |random: &mut ChaCha8Rng| random.random_range(0..70);
-        let mut row = match random.random_range(0..if odd { 15 } else { 5 }) {
+        let mut row = match random.random_range(0..if odd { 16 } else { 5 }) {
             0 | 1 => user(&uuid, Some(&last), "more"),
             2 => said(&uuid, &last, "an answer"),
             3 => call(&uuid, &last, &format!("m-{number}"), &format!("i-{number}")),
-            4 => result(&uuid, &last, &format!("i-{}", number - 1), "put out"),
+            4 => result(&uuid, &last, &format!("i-{}", number.saturating_sub(1)), "put out"),
             5 => result(&uuid, &last, &format!("id-{}", old(random)), "once more"),
             6 => call(&uuid, &last, &format!("message-{}", old(random)), "i-x"),
             7 => call(&uuid, &last, "m-x", &format!("id-{}", old(random))),
@@ -88,6 +91,7 @@ fn rows(random: &mut ChaCha8Rng, mut last: String) -> Vec<Value> {
             11 => boundary(&uuid, &last),
             12 => user(&uuid, Some(&format!("new-{}", number + 1)), "too early"),
             13 => said(&format!("new-{}", random.random_range(0..7)), &last, "maybe again"),
+            14 => user(&uuid, Some(&last), "<notesoup window=\"claude:s:7\">"),
             _ => json!({"type": "novelty", "uuid": uuid, "parentUuid": last, "sessionId": "s"}),
         };
         if odd && random.random_range(0..8) == 0 {
@@ -104,13 +108,26 @@ fn rows(random: &mut ChaCha8Rng, mut last: String) -> Vec<Value> {
 fn a_page_of_the_end_is_a_page_of_all() {
     let (lab, text) = noted();
     let note = fs::read(end_of(&lab)).unwrap();
-    let (mut short, mut long) = (0, 0);
-    for seed in 0..160 {
+    let (mut short, mut long, mut noted) = (0, 0, 0);
+    for seed in 0..60 {
         let random = &mut ChaCha8Rng::seed_from_u64(seed);
         fs::write(end_of(&lab), &note).unwrap();
         let file = OpenOptions::new().write(true).open(&lab.path).unwrap();
         file.set_len(text.len() as u64).unwrap();
-        let rows = rows(random, "said-69".to_owned());
+        let before = rows(random, 100, "said-69");
+        let follows = if seed % 3 == 0 {
+            before.last().unwrap()["uuid"].as_str().unwrap()
+        } else {
+            "said-69"
+        };
+        let rows = rows(random, 0, follows);
+        if seed % 3 == 0 {
+            // The note is made where the conversation is odd, and more follows.
+            fs::remove_file(end_of(&lab)).unwrap();
+            append(&lab, &before);
+            let _ = lab.call("history_list", json!({}), Head::AssumeLast);
+            noted += u32::from(end_of(&lab).exists());
+        }
         append(&lab, &rows);
         let uuid = match random.random_range(0..4) {
             0 => format!("said-{}", random.random_range(0..70)),
@@ -121,23 +138,36 @@ fn a_page_of_the_end_is_a_page_of_all() {
         } else {
             Head::Uuid(&uuid)
         };
-        let mut input = json!({"limit": random.random_range(1..24)});
-        if random.random_range(0..3) == 0 {
-            input["roles"] = json!(["tool", "context", "user"]);
+        let all = Conversation::open(&lab.path, head, None, Duration::ZERO);
+        for _ in 0..3 {
+            let mut input = json!({"limit": random.random_range(1..24)});
+            if random.random_range(0..3) == 0 {
+                input["roles"] = json!(["tool", "context", "user"]);
+            }
+            if random.random_range(0..3) == 0 {
+                input["before"] = json!(random.random_range(180..300));
+            }
+            if by_end(&lab, head) {
+                short += 1;
+            } else {
+                long += 1;
+            }
+            let kept = lab.call("history_list", input.clone(), head);
+            let kept = kept.map(|answer| answer.data).map_err(|refusal| refusal.code);
+            let read = match &all {
+                Ok(all) => {
+                    let page = tools::list(all, serde_json::from_value(input.clone()).unwrap());
+                    page.map(|page| json!(page)).map_err(|refusal| refusal.code)
+                }
+                Err(error) => Err(error.code()),
+            };
+            assert_eq!(kept, read, "seed {seed}, {input}, {head:?}, {rows:#?}");
         }
-        if random.random_range(0..3) == 0 {
-            input["before"] = json!(random.random_range(180..300));
-        }
-        if by_end(&lab, head) {
-            short += 1;
-        } else {
-            long += 1;
-        }
-        let kept = told(lab.call("history_list", input.clone(), head));
-        let read = told(run(&lab.path, None, "history_list", &input, head));
-        assert_eq!(kept, read, "seed {seed}, {input}, {head:?}, {rows:#?}");
     }
-    assert!(short > 25 && long > 25, "{short} by the end, {long} by all");
+    assert!(
+        short > 25 && long > 25 && noted > 5,
+        "{short} by the end, {long} by all, {noted} notes"
+    );
 }
 
 /// The proof that it is used: what stands before it is not read, neither in the file nor in the index.
