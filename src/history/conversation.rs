@@ -118,7 +118,7 @@ impl Conversation {
             head,
         };
         if let Some(dir) = state_dir {
-            end::keep(dir, &conversation);
+            end::keep(dir, &conversation.transcript, &conversation.events);
         }
         Ok(conversation)
     }

@@ -13,6 +13,7 @@ mod error;
 mod event;
 mod index;
 mod key;
+mod place;
 mod reader;
 pub mod record;
 mod row;

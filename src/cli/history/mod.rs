@@ -340,5 +340,7 @@ pub(super) fn refuse(refusal: Refusal, json: bool) -> ExitCode {
 
 /// A reader that has gone away is no error.
 pub(super) fn print_json(value: &Value) {
-    let _ = writeln!(anstream::stdout(), "{value:#}");
+    // In one piece: standard output would write line by line.
+    let text = format!("{value:#}\n");
+    let _ = anstream::stdout().write_all(text.as_bytes());
 }
