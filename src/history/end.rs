@@ -25,8 +25,8 @@ const FORMAT: u32 = 1;
 const MAGIC: &[u8; 8] = b"nsoupend";
 /// Magic, format, checksum.
 const HEADER: usize = 8 + 4 + 8;
-/// What follows: the source, eight numbers and a key.
-const BODY: usize = 48 + 8 * 8 + 16;
+/// What follows: the source, seven numbers and a key.
+const BODY: usize = 48 + 7 * 8 + 16;
 /// A place further from the end than this is none: reading all of it is not much dearer.
 const FAR: u64 = 8 << 20;
 /// When so much was written behind the place where the note ended, another is made.
@@ -63,7 +63,6 @@ impl Note {
             self.ordinal.into(),
             self.ids as u64,
             self.ids_hash,
-            0,
         ] {
             writer.number(number);
         }
@@ -84,7 +83,7 @@ impl Note {
         let mut next = || reader.number();
         let [read, offset, lines] = [next()?, next()?, next()?];
         let [next_seq, ordinal] = [u32::try_from(next()?).ok()?, u32::try_from(next()?).ok()?];
-        let [ids, ids_hash, _] = [next()?, next()?, next()?];
+        let [ids, ids_hash] = [next()?, next()?];
         let note = Self {
             source,
             read,
@@ -136,7 +135,7 @@ impl Note {
     }
 }
 
-/// Enough of an id to tell it from a hundred thousand others nearly always; when not, all is read.
+/// Enough of an id to tell it from a hundred thousand others nearly always; where it does not, all is read.
 const fn short(id: Key) -> u32 {
     (id.hash() >> 32) as u32
 }
