@@ -20,6 +20,7 @@ hyperfine -N --warmup 3 --runs 20 --style basic \
     -n "find -printf" "find $folder -name '*.md' -printf '%T@ %s %p\n'" \
     -n "notesoup notes list" "$notes list"
 echo "== one durable write: within 1.5 times of cp and sync"
-hyperfine --warmup 3 --runs 50 --style basic \
+# Each write has something new, or there would be nothing to write.
+hyperfine --warmup 3 --runs 50 --style basic --prepare "date +%s%N >>$work/body" \
     -n "cp, sync" "cp $work/body $folder/copy.md && sync $folder/copy.md $folder" \
     -n "notesoup notes write" "$notes write @project/written $work/body"

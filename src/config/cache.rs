@@ -22,7 +22,7 @@ use super::load::{Loaded, load, load_keeping};
 use super::problem::Problem;
 use super::sources::Sources;
 use super::{Config, Row};
-use crate::texts::Texts;
+use crate::texts::{Scene, Texts};
 
 /// How many fingerprints are kept: a few projects and settings that are used in turn.
 const KEPT: usize = 16;
@@ -40,6 +40,8 @@ pub struct Snapshot {
     /// The sections: a name, a tab, JSON, a line feed.
     text: Rc<String>,
     values: OnceCell<Box<Values>>,
+    /// The session that the texts are for.
+    scene: Option<Scene>,
 }
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -68,6 +70,16 @@ impl Snapshot {
             fingerprint,
             text: Rc::new(text),
             values: OnceCell::new(),
+            scene: None,
+        }
+    }
+
+    /// The same with the texts of this session.
+    pub fn for_scene(self, scene: Scene) -> Self {
+        Self {
+            values: OnceCell::new(),
+            scene: Some(scene),
+            ..self
         }
     }
 
@@ -101,19 +113,24 @@ impl Snapshot {
     fn values(&self) -> &Values {
         self.values.get_or_init(|| {
             let kept = self.section(VALUES).and_then(|json| serde_json::from_str(json).ok());
-            kept.map(|mut values: Box<Values>| {
-                // The last section, without its line feed.
-                let begin = self.text.rfind('\t').map_or(0, |tab| tab + 1);
-                let place = begin..self.text.len().saturating_sub(1);
-                values.config.texts = Texts::read_later(Rc::clone(&self.text), place);
-                values
-            })
-            .unwrap_or_else(|| {
-                Box::new(Values {
-                    config: compiled_in().config,
-                    problems: Vec::new(),
+            let mut values = kept
+                .map(|mut values: Box<Values>| {
+                    // The last section, without its line feed.
+                    let begin = self.text.rfind('\t').map_or(0, |tab| tab + 1);
+                    let place = begin..self.text.len().saturating_sub(1);
+                    values.config.texts = Texts::read_later(Rc::clone(&self.text), place);
+                    values
                 })
-            })
+                .unwrap_or_else(|| {
+                    Box::new(Values {
+                        config: compiled_in().config,
+                        problems: Vec::new(),
+                    })
+                });
+            if let Some(scene) = &self.scene {
+                values.config.texts.suit(scene.clone());
+            }
+            values
         })
     }
 

@@ -69,11 +69,12 @@ fn notices(snapshot: &Snapshot, facts: &Facts, world: &World) -> Vec<String> {
     let mut lines = config::notices(snapshot.problems(), world.state_dir.as_deref());
     let config = snapshot.config();
     if facts.usage.is_some() && config.hooks.values().any(|row| row.enabled && row.run == "auto-reset") {
-        // A margin that is none is among the config's problems already.
+        // The first of the config's problems may be a margin that is none.
+        let problem = lines.first().cloned().unwrap_or_default();
         let notices = steps::derivation(config, facts).notices.into_iter();
         lines.extend(
             notices
-                .filter(|notice| !notice.is_of_config())
+                .filter(|notice| !notice.is_said_in(&problem))
                 .map(|notice| notice.text),
         );
     }

@@ -61,18 +61,24 @@ fn line(call: &Call<'_>, show: Show) -> Option<String> {
     if show == Show::Near && fill < near(&marks) {
         return None;
     }
-    let window = call.state.machine.window_id()?;
     let full = (fill / marks.point * BAR_COLUMNS as f64).clamp(0.0, BAR_COLUMNS as f64) as usize;
-    let values = [
-        ("window_id", window.to_string()),
-        ("ordinal", window.ordinal.to_string()),
+    let mut values = vec![
         ("bar", format!("{}{}", "█".repeat(full), "░".repeat(BAR_COLUMNS - full))),
         ("tokens", steps::figure(fill, marks.unit)),
         ("point", steps::figure(marks.point, marks.unit)),
         ("next", next(call, &marks, fill)),
     ];
-    let values = values.each_ref().map(|(name, value)| (*name, value.as_str()));
-    Some(call.text("status_line", &values))
+    // Windows are not counted where no row makes them.
+    let name = match call.state.machine.window_id() {
+        Some(window) => {
+            values.push(("window_id", window.to_string()));
+            values.push(("ordinal", window.ordinal.to_string()));
+            "status_line"
+        }
+        None => "status_line_uncounted",
+    };
+    let values: Vec<_> = values.iter().map(|(name, value)| (*name, value.as_str())).collect();
+    Some(call.text(name, &values))
 }
 
 /// From where on a mark is near: as far below the first mark as the warning is below the reset.
@@ -85,12 +91,15 @@ fn near(marks: &Marks) -> f64 {
 
 /// What comes next. What the window's state no longer waits for, or what no live row does, is not promised.
 fn next(call: &Call<'_>, marks: &Marks, fill: f64) -> String {
+    // Which marks are watched; a new window watches for any figure at first, so the marks themselves are those derived.
     let watched = steps::watch(call.config, call.facts, &call.state.machine);
+    let warn_at = watched.warn_at.and(marks.warn_at);
+    let reset_at = watched.reset_at.map(|_| marks.reset_at);
     let until = |mark: f64| steps::figure(mark - fill, marks.unit);
-    if call.state.machine.pending.is_some() || watched.reset_at.is_some_and(|mark| fill >= mark) {
+    if call.state.machine.pending.is_some() || reset_at.is_some_and(|mark| fill >= mark) {
         return call.text("status_reset_now", &[]);
     }
-    match (watched.warn_at, watched.reset_at) {
+    match (warn_at, reset_at) {
         (Some(mark), _) if fill >= mark => call.text("status_warning_now", &[]),
         (Some(mark), _) => call.text("status_warning", &[("until", &until(mark))]),
         (None, Some(mark)) => call.text("status_reset", &[("until", &until(mark))]),

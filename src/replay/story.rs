@@ -68,7 +68,10 @@ const NEAR: usize = 64;
 pub(super) fn beats(conversation: &Conversation, each: &mut dyn FnMut(u64)) -> Result<Vec<Beat>, HistoryError> {
     let mut beats = Vec::new();
     let mut commands = Vec::new();
-    let mut story = Story::default();
+    let mut story = Story {
+        window_prefix: format!("claude:{}:", conversation.session_id()),
+        ..Story::default()
+    };
     for id in conversation.rows() {
         let row = conversation.transcript().row(id)?;
         each(row.bytes.end - row.bytes.start);
@@ -105,6 +108,10 @@ fn name_the_commands(beats: &mut [Beat], commands: &[(usize, String)]) {
 
 #[derive(Default)]
 struct Story {
+    /// How the ids of this session's windows begin.
+    window_prefix: String,
+    /// No words have come since the last compaction.
+    begins: bool,
     response: Option<String>,
     calls: HashSet<String>,
     answered: HashSet<String>,
@@ -117,6 +124,7 @@ impl Story {
             Kind::Assistant => self.response(row),
             Kind::User => self.user(row),
             Kind::System if row.subtype.as_deref() == Some("compact_boundary") => {
+                self.begins = true;
                 Some(What::Compacted(made_by(row.compact_metadata.as_deref())))
             }
             Kind::Attachment if is_ours(row) => Some(What::Replaced { chars: rendered(row) }),
@@ -173,6 +181,11 @@ impl Story {
             return Some(What::Replaced { chars: 0 });
         }
         let text = first_text(row);
+        // A reset hands back a line that names the window, and what was open.
+        let names_the_window = std::mem::take(&mut self.begins) && text.contains(&self.window_prefix);
+        if names_the_window || text.starts_with("<notesoup") {
+            return Some(What::Replaced { chars: 0 });
+        }
         if text.starts_with("[Request interrupted by user") {
             return Some(What::Interrupted);
         }

@@ -144,6 +144,11 @@ pub const ALL: &[Text] = &[
         "{ordinal} is the window's number, {point} where Claude Code would compact, {next} one of the five below.",
         &["window_id", "ordinal", "bar", "tokens", "point", "next"],
     ),
+    text(
+        "status_line_uncounted",
+        "The same where no row makes windows, so that none is counted.",
+        &["bar", "tokens", "point", "next"],
+    ),
     text("status_warning", "Below the warning mark.", &["until"]),
     text("status_warning_now", "At the warning mark.", &[]),
     text("status_reset", "Warned, below the reset mark.", &["until"]),

@@ -11,6 +11,7 @@ use std::rc::Rc;
 use rand::rngs::ChaCha8Rng;
 use rand::seq::IndexedRandom;
 use rand::{Rng, SeedableRng as _};
+use regex::Regex;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Deserialize, Serialize, Serializer};
 
@@ -24,6 +25,8 @@ pub struct Texts {
     pools: OnceCell<Pools>,
     /// What the pools are read from, and where in it they are; nothing when they are there already.
     unread: (Rc<String>, Range<usize>),
+    /// The session that they are chosen for.
+    scene: Option<Scene>,
 }
 
 /// The variants of each text, by its name.
@@ -34,6 +37,7 @@ impl From<Pools> for Texts {
         Self {
             pools: OnceCell::from(pools),
             unread: Default::default(),
+            scene: None,
         }
     }
 }
@@ -95,6 +99,48 @@ pub struct Weighted {
     /// The language of the text, e.g. `de`; only chosen when `language` is the same, or a kind of it (`de-AT`).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lang: Option<String>,
+    /// In which sessions it is chosen; where it holds, before the variants without `when`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub when: Option<When>,
+}
+
+/// In which sessions a variant is chosen; all that is given must hold.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+#[schemars(inline)]
+pub struct When {
+    /// A regular expression over the model's whole name.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(length(min = 1), extend("examples" = [".*haiku.*"]))]
+    pub model: Option<String>,
+    /// True: in a -p or SDK run alone; false: where a person sits before it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub headless: Option<bool>,
+}
+
+/// What [`When`] looks at.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Scene {
+    /// The session's model; empty where it is not known.
+    pub model: String,
+    /// True in a -p or SDK run.
+    pub headless: bool,
+}
+
+impl When {
+    /// Whether it holds here. A pattern that does not compile never does; the layer's check has named it.
+    fn holds(&self, scene: &Scene) -> bool {
+        let is_model = |pattern: &String| compile(pattern).is_ok_and(|pattern| pattern.is_match(&scene.model));
+        self.model.as_ref().is_none_or(is_model) && self.headless.is_none_or(|headless| headless == scene.headless)
+    }
+}
+
+/// A pattern of `when.model`: over the whole name.
+///
+/// # Errors
+/// When it is not a regular expression, or one too large.
+pub fn compile(pattern: &str) -> Result<Regex, regex::Error> {
+    Regex::new(&format!("(?s)^(?:{pattern})$"))
 }
 
 fn one() -> u32 {
@@ -129,6 +175,14 @@ impl Variant {
         }
     }
 
+    /// In which sessions it is chosen, where it says so.
+    pub fn when(&self) -> Option<&When> {
+        match self {
+            Self::Plain(_) => None,
+            Self::Weighted(Weighted { when, .. }) => when.as_ref(),
+        }
+    }
+
     fn speaks(&self, language: Option<&str>) -> bool {
         let (Some(lang), Some(language)) = (self.lang(), language) else {
             return false;
@@ -148,6 +202,7 @@ impl Texts {
         Self {
             pools: OnceCell::new(),
             unread: (kept, place),
+            scene: None,
         }
     }
 
@@ -206,23 +261,48 @@ impl Texts {
             .unwrap_or_default()
     }
 
-    /// Whether the text has no variant that could be chosen for the language.
-    pub fn is_silent(&self, name: &str, language: Option<&str>) -> bool {
-        self.candidates(name, language).is_empty()
+    /// Says for which session texts are chosen from now on. Without one, variants with `when` are for none.
+    pub fn suit(&mut self, scene: Scene) {
+        self.scene = Some(scene);
     }
 
-    /// Variants in the language, or those without one when the pool has none in it.
+    /// Whether the text has no variant that could be chosen for the language in every session.
+    pub fn is_silent(&self, name: &str, language: Option<&str>) -> bool {
+        let Some(pool) = self.pools().get(name) else {
+            return true;
+        };
+        let mut everywhere = pool
+            .pool
+            .iter()
+            .filter(|variant| variant.when().is_none() && variant.weight() > 0);
+        !everywhere.any(|variant| variant.lang().is_none() || variant.speaks(language))
+    }
+
+    /// Variants in the language, or those without one when the pool has none in it; of these the ones for this session
+    /// before those for any.
     fn candidates(&self, name: &str, language: Option<&str>) -> Vec<&Variant> {
         let Some(pool) = self.pools().get(name) else {
             return Vec::new();
         };
-        let alive = || pool.pool.iter().filter(|variant| variant.weight() > 0);
-        let spoken: Vec<_> = alive().filter(|variant| variant.speaks(language)).collect();
-        if spoken.is_empty() {
-            alive().filter(|variant| variant.lang().is_none()).collect()
-        } else {
-            spoken
+        let is_here = |when: &When| self.scene.as_ref().is_some_and(|scene| when.holds(scene));
+        let alive: Vec<_> = pool
+            .pool
+            .iter()
+            .filter(|variant| variant.weight() > 0 && variant.when().is_none_or(is_here))
+            .collect();
+        let is_spoken = alive.iter().any(|variant| variant.speaks(language));
+        let mut candidates = alive;
+        candidates.retain(|variant| {
+            if is_spoken {
+                variant.speaks(language)
+            } else {
+                variant.lang().is_none()
+            }
+        });
+        if candidates.iter().any(|variant| variant.when().is_some()) {
+            candidates.retain(|variant| variant.when().is_some());
         }
+        candidates
     }
 }
 
@@ -315,6 +395,28 @@ mod tests {
         assert_eq!(texts.fill("missing", None, &[]), "");
         assert_eq!(texts.fill("x", Some("de-AT"), &[]), "deutsch");
         assert_eq!(texts.choose("x", None, &mut rand::rng()), 0);
+    }
+
+    #[test]
+    fn a_variant_for_some_sessions_is_chosen_there_and_nowhere_else() {
+        let texts: Texts = toml::from_str(
+            "[x]\npool = ['plain', {text='small', when={model='.*haiku.*'}}, {text='klein', lang='de', when={model='haiku'}}, \
+             {text='alone', when={headless=true, model='opus'}}]\n[y]\npool = [{text='a', when={headless=true}}]",
+        )
+        .unwrap();
+        let said = |model: &str, headless: bool, language: Option<&str>| {
+            let mut texts = texts.clone();
+            let model = model.to_owned();
+            texts.suit(Scene { model, headless });
+            texts.fill("x", language, &[])
+        };
+        assert_eq!(said("claude-haiku-5", false, None), "small");
+        assert_eq!(said("claude-haiku-5", false, Some("de")), "small");
+        assert_eq!(said("haiku", false, Some("de")), "klein");
+        assert_eq!(said("opus", false, None), "plain");
+        assert_eq!(said("opus", true, None), "alone");
+        assert_eq!(said("", true, None), "plain");
+        assert!(!texts.is_silent("x", None) && texts.is_silent("y", None));
     }
 
     #[test]

@@ -36,7 +36,9 @@ fn ladder(build: Build) -> LabBuilder {
 
 /// Long outputs, all in one response.
 fn outputs(count: usize, text: &str) -> Reply {
-    (0..count).fold(Reply::text(text), |reply, at| reply.and_bash(&format!("seq {at} 5000")))
+    (0..count).fold(Reply::text(text), |reply, at| {
+        reply.and_bash(&format!("seq {at}00 5000"))
+    })
 }
 
 /// What the stand-in model counts, where it is not told otherwise.
@@ -88,6 +90,16 @@ both_builds! {
         assert_eq!(lab.transcript().boundaries(), 2);
         assert_eq!(lab.model.requests_of(Asker::Summary).len(), 0);
         assert_sound(&lab);
+
+        // The conversation as it was recorded, once more through the table: what the cut wrote again is no news.
+        let transcript = lab.transcript().path;
+        let replayed = lab.helper(&["replay", transcript.to_str().unwrap(), "--json"], "").success();
+        let told: Value = serde_json::from_str(&replayed.stdout).unwrap();
+        let told = &told["conversations"][0];
+        assert_eq!((&told["turns"], &told["windows_recorded"]), (&json!(5), &json!(3)), "{told:#}");
+        assert_eq!(told["fill"].as_array().unwrap().len(), 7, "{told:#}");
+        let did = |row: &str| told["rows"].as_array().unwrap().iter().find(|found| found["id"] == row).unwrap()["did"].clone();
+        assert_eq!(did("ladder"), 1, "{told:#}");
     }
 
     /// Where a cut would not bring the window under the share, it is reset at once.
@@ -110,7 +122,12 @@ both_builds! {
     /// A budget that no cut can reach: previewed, done as far as it goes, said; and the estimate is what the model then
     /// counts. Behind it a handoff with a text that is long and looks like an option.
     fn a_budget_out_of_reach_and_a_long_handoff(build) {
-        let lab = Lab::on(build).script([outputs(4, "I count."), Reply::text("Counted.")]).start();
+        // Most of the window is protected and stays: what the client lists again behind a cut, or not, is little beside it.
+        let counting = (0..6).fold(outputs(4, "I count."), |reply, _| reply.and_bash("seq 1 5000"));
+        let lab = Lab::on(build)
+            .hooks_toml("[prune]\nprotected_commands = [\"seq 1 5000\"]\n")
+            .script([counting, Reply::text("Counted.")])
+            .start();
         let mut tty = lab.interactive();
         for prompt in ["count", "one", "two", "three", "four"] {
             tty.ask(prompt);

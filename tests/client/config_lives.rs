@@ -7,9 +7,12 @@ use serde_json::json;
 
 use crate::support::{Lab, Reply, both_builds};
 
-/// Under this profile `/compact` is refused with a text that a test can change.
+/// Under this profile `/compact` is refused with a text that a test can change, and that is for such sessions alone.
 fn refusing_with(words: &str) -> String {
-    format!("profile = \"notesoup\"\n\n[texts.veto_compact]\npool = [\"{words}\"]\n")
+    let here = "when = { model = '.*opus.*', headless = false }";
+    format!(
+        "profile = \"notesoup\"\n\n[texts.veto_compact]\npool = [\"elsewhere\", {{ text = \"{words}\", {here} }}]\n"
+    )
 }
 
 both_builds! {

@@ -49,7 +49,16 @@ both_builds! {
         tty.ask("still there?");
         tty.wait_for_screen("notesoup: window :1 ");
         tty.screenshot("always");
+        // Where windows are not made, no reset is promised.
+        lab.set_hooks_toml(&format!("profile = \"compact-shaper\"\n{}", ON.replace("line.enabled = true", "line = { enabled = true, options.show = \"always\" }")));
+        lab.model.script([Reply::text("shaped").tokens(60_000)]);
+        tty.ask("and now?");
+        tty.wait_for_screen("60,000 of 967,000 · Claude Code compacts in 907,000");
+        tty.screenshot("no-reset");
         tty.leave();
+        // The rows that wait for a mark were not woken by the one that does not: of two batches one was above the mark.
+        let log = lab.logs().helper();
+        assert_eq!(log.matches("\"input\":\"ToolBatch\"").count(), 1, "{log}");
         lab.logs().assert_clean();
     }
 

@@ -126,6 +126,9 @@ fn what_no_schema_says() {
         "[texts.handoff]\npool = [{ text = 'x', weight = 0 }]\n",
         "[texts.handoff]\npool = [{ text = 'x', lang = 'de' }]\n",
         "[texts.handoff]\npool = ['Hello {window_id}']\n",
+        "[texts.handoff]\npool = [{ text = 'x', when = { headless = true } }]\n",
+        "[texts.handoff]\npool = ['x', { text = 'y', when = { model = 'haiku(' } }]\n",
+        "[texts.handoff]\npool = ['x', { text = 'y', when = { modle = 'haiku' } }, { text = 'z', when = { headless = 'yes' } }]\n",
         "[texts.reset_head]\npool = ['fine {window_id}', '''bad\n{windowid}\n{tokns} {x}''']\n",
         "[hooks.mine]\nevent = 'session.compact'\nrun = 'exec'\norder = 5\n",
     ]));

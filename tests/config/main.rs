@@ -19,3 +19,4 @@ mod layers;
 mod mutations;
 mod readme;
 mod schemas;
+mod status_line;

@@ -254,3 +254,105 @@ fn things_in_the_way_are_refused_without_a_trace() {
         "too_large"
     );
 }
+
+/// Stands in front of the C library: what reaches a regular file fails as a disk over quota or a broken one does.
+const SHIM: &str = r#"
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+static int fails(int fd, char call) {
+    struct stat file;
+    const char *at = getenv("FAIL_AT");
+    if (!at || *at != call || fstat(fd, &file) != 0 || !S_ISREG(file.st_mode)) return 0;
+    errno = atoi(getenv("FAIL_WITH"));
+    return 1;
+}
+ssize_t write(int fd, const void *bytes, size_t count) {
+    ssize_t (*next)(int, const void *, size_t) = dlsym(RTLD_NEXT, "write");
+    return fails(fd, 'w') ? -1 : next(fd, bytes, count);
+}
+int fsync(int fd) {
+    int (*next)(int) = dlsym(RTLD_NEXT, "fsync");
+    return fails(fd, 'f') ? -1 : next(fd);
+}
+"#;
+
+#[test]
+fn a_quota_and_a_broken_disk_are_refusals_with_the_cause() {
+    let store = Store::new();
+    let notes = store.notes();
+    ok(
+        &notes,
+        "notes_write",
+        json!({ "address": "@human/old", "content": "old" }),
+    );
+    let before = fs::read(store.file("human/old.md")).unwrap();
+    let (source, shim) = (store.temp.path().join("shim.c"), store.temp.path().join("shim.so"));
+    fs::write(&source, SHIM).unwrap();
+    let built = Command::new("cc")
+        .args(["-shared", "-fPIC", "-o"])
+        .args([&shim, &source])
+        .arg("-ldl")
+        .status();
+    assert!(
+        built.unwrap().success(),
+        "the linker of this program builds a library, too"
+    );
+    for (at, with, cause) in [
+        ("w", 122, "Disk quota exceeded"),
+        ("f", 122, "Disk quota exceeded"),
+        ("w", 5, "Input/output error"),
+        ("f", 5, "Input/output error"),
+    ] {
+        let script = format!(
+            "FAIL_AT={at} FAIL_WITH={with} LD_PRELOAD={} exec \"$@\"",
+            shim.display()
+        );
+        let outcomes = call_in(&store, &script, &[], &writes()).unwrap();
+        expect_intact(&outcomes, cause);
+        assert_eq!(fs::read(store.file("human/old.md")).unwrap(), before);
+        assert!(store.litter().is_empty(), "{:?}", store.litter());
+        assert!(notes.history("@human/old").unwrap().is_empty());
+    }
+}
+
+#[test]
+fn a_note_that_may_not_be_changed_is_left_as_it_is() {
+    let store = Store::new();
+    store.put("human/old.md", "old");
+    let file = store.file("human/old.md");
+    let attribute = |change: &str| {
+        let done = Command::new("chattr")
+            .arg(change)
+            .arg(&file)
+            .stderr(Stdio::null())
+            .status();
+        done.is_ok_and(|status| status.success())
+    };
+    if !attribute("+i") {
+        println!("left out: a note that may not be changed (no right to `chattr +i` here)");
+        return;
+    }
+    let refusal = refused(
+        &store.notes(),
+        "notes_write",
+        json!({ "address": "@human/old", "content": "new" }),
+    );
+    let body = store.notes().whole("@human/old").unwrap().body;
+    attribute("-i");
+    assert_eq!(
+        (refusal.code, body.as_str()),
+        ("io_error", "old"),
+        "{}",
+        refusal.message
+    );
+    assert!(
+        refusal.message.contains("Operation not permitted"),
+        "{}",
+        refusal.message
+    );
+    assert!(store.litter().is_empty(), "{:?}", store.litter());
+}

@@ -319,7 +319,7 @@ fn the_page_has_figures_picture_moments_and_rows() {
         page.contains("warning at 142k, reset at 159k, the client compacts at 167k."),
         "{page}"
     );
-    assert!(page.contains("Windows: 2, where 1 were recorded."), "{page}");
+    assert!(page.contains("Windows: 2, where one was recorded."), "{page}");
     let marks = page.lines().find(|line| line.trim_start().starts_with('w')).unwrap();
     assert_eq!(marks.split_whitespace().collect::<String>(), "wR", "{page}");
     assert!(page.contains('█') && page.contains('░'));
@@ -404,7 +404,7 @@ fn what_cannot_be_replayed_is_said_and_the_rest_is_done() {
         text(&out.stderr)
     );
     assert!(
-        text(&out.stdout).contains("1 turns, 3 responses"),
+        text(&out.stdout).contains("1 turn, 3 responses"),
         "{}",
         text(&out.stdout)
     );

@@ -1,14 +1,15 @@
 //! The commands that only look: `list`, `read`, `search`, `history`, `doctor`.
 
+use std::fmt::Write as _;
 use std::fs;
-use std::io::Write;
+use std::io::Write as _;
 use std::process::ExitCode;
 
 use anstyle::{AnsiColor, Style};
 use clap::Args;
 use serde_json::json;
 
-use super::table::{self, Column, Kind, local};
+use super::table::{self, Column, Kind, local, width, wrapped};
 use super::{Ended, ok_json, print, print_json};
 use crate::notes::tools::{Skipped, Unavailable, size};
 use crate::notes::{Level, Notes};
@@ -100,12 +101,16 @@ pub(super) fn list(notes: &Notes, args: &ListArgs) -> Ended {
     let more = total - listing.rows.len();
     match table::width() {
         None => {
+            // In one piece: a call of the system for each of thousands of lines costs more than the list.
+            let mut lines = String::new();
             for row in &listing.rows {
-                print(&format!(
+                let _ = writeln!(
+                    lines,
                     "{}\t{}\t{}\t{}",
                     row.address, row.title, row.bytes, row.updated_at
-                ));
+                );
             }
+            print_all(&lines);
         }
         Some(_) if listing.rows.is_empty() => print("No notes."),
         Some(width) => {
@@ -178,7 +183,7 @@ pub(super) fn search(notes: &Notes, args: &SearchArgs) -> Ended {
     }
     let (bold, dim) = (Style::new().bold(), Style::new().dimmed());
     let width = table::width();
-    let mut out = anstream::stdout();
+    let mut out = String::new();
     for (index, row) in found.rows.iter().enumerate() {
         let Some(width) = width else {
             for line in &row.matches {
@@ -203,6 +208,7 @@ pub(super) fn search(notes: &Notes, args: &SearchArgs) -> Ended {
             let _ = writeln!(out, "{dim}       {} more {lines}{dim:#}", row.more_matches);
         }
     }
+    print_all(&out);
     if found.rows.is_empty() && width.is_some() {
         print("No notes match.");
     }
@@ -286,9 +292,22 @@ pub(super) fn doctor(notes: &Notes, args: &DoctorArgs) -> Ended {
                 Level::Fixed => ("fixed", AnsiColor::Green.on_default().bold()),
                 Level::Wrong => ("WRONG", AnsiColor::Red.on_default().bold()),
             };
-            let _ = writeln!(out, "{style}{mark:>7}{style:#}  {}", finding.line);
-            if let Some(remedy) = &finding.remedy {
-                let _ = writeln!(out, "         {dim}->{dim:#} {remedy}");
+            for (place, line) in laid_out(&finding.line, 9).iter().enumerate() {
+                let _ = match place {
+                    0 => writeln!(out, "{style}{mark:>7}{style:#}  {line}"),
+                    _ => writeln!(out, "         {line}"),
+                };
+            }
+            for (place, line) in finding
+                .remedy
+                .iter()
+                .flat_map(|remedy| laid_out(remedy, 12))
+                .enumerate()
+            {
+                let _ = match place {
+                    0 => writeln!(out, "         {dim}->{dim:#} {line}"),
+                    _ => writeln!(out, "            {line}"),
+                };
             }
         }
         match wrong {
@@ -302,6 +321,19 @@ pub(super) fn doctor(notes: &Notes, args: &DoctorArgs) -> Ended {
     } else {
         ExitCode::FAILURE
     })
+}
+
+/// Prints lines that are there already.
+fn print_all(lines: &str) {
+    let _ = anstream::stdout().write_all(lines.as_bytes());
+}
+
+/// A sentence on the lines that the terminal has room for behind an indent; whole where there is none.
+fn laid_out(text: &str, indent: usize) -> Vec<String> {
+    width().map_or_else(
+        || vec![text.to_owned()],
+        |width| wrapped(text, width.saturating_sub(indent)),
+    )
 }
 
 fn column(heading: &'static str, kind: Kind) -> Column {

@@ -101,6 +101,25 @@ pub(in crate::cli) fn fit(text: &str, room: usize) -> String {
     format!("{}…", kept.trim_end())
 }
 
+/// A sentence on lines of this width; a word that is longer has a line of its own.
+pub(in crate::cli) fn wrapped(text: &str, width: usize) -> Vec<String> {
+    let mut lines = vec![String::new()];
+    for word in text.split_whitespace() {
+        let line = lines
+            .last_mut()
+            .filter(|line| line.is_empty() || line.width() + 1 + word.width() <= width);
+        match line {
+            Some(line) if line.is_empty() => line.push_str(word),
+            Some(line) => {
+                line.push(' ');
+                line.push_str(word);
+            }
+            None => lines.push(word.to_owned()),
+        }
+    }
+    lines
+}
+
 /// An instant as the person's clock shows it.
 pub(in crate::cli) fn local(text: &str) -> String {
     match text.parse::<Timestamp>() {

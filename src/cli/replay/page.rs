@@ -71,18 +71,24 @@ fn figures(replay: &Replay) -> Vec<String> {
     };
     let windows = match (replay.windows_recorded, replay.windows_replayed) {
         (recorded, replayed) if recorded == replayed => format!("Windows: {recorded}, as recorded."),
+        (1, replayed) => format!("Windows: {replayed}, where one was recorded."),
         (recorded, replayed) => format!("Windows: {replayed}, where {recorded} were recorded."),
     };
     vec![
         format!(
-            "{} turns, {} responses of {model}; profile {}.",
-            replay.turns,
-            replay.fill.len(),
+            "{}, {} of {model}; profile {}.",
+            counted(replay.turns, "turn"),
+            counted(replay.fill.len() as u64, "response"),
             replay.profile
         ),
         format!("A window of {}: {marks}.", short(replay.window)),
         format!("{windows} {}", input(replay)),
     ]
+}
+
+fn counted(count: u64, what: &str) -> String {
+    let plural = if count == 1 { "" } else { "s" };
+    format!("{count} {what}{plural}")
 }
 
 fn input(replay: &Replay) -> String {
@@ -172,16 +178,7 @@ fn count_row(row: &RowCount) -> Vec<String> {
 
 /// A sentence on lines of this width.
 fn wrap(out: &mut String, text: &str, width: usize, style: Style) {
-    let mut line = String::new();
-    for word in text.split_whitespace() {
-        if !line.is_empty() && line.chars().count() + 1 + word.chars().count() > width {
-            let _ = writeln!(out, "{style}{line}{style:#}");
-            line.clear();
-        }
-        if !line.is_empty() {
-            line.push(' ');
-        }
-        line.push_str(word);
+    for line in table::wrapped(text, width) {
+        let _ = writeln!(out, "{style}{line}{style:#}");
     }
-    let _ = writeln!(out, "{style}{line}{style:#}");
 }

@@ -290,7 +290,7 @@ fn agent(found: &mut Findings<'_>, key: String, condition: &Condition) {
 }
 
 /// The last line of the message is the reason, the others draw the pattern.
-fn reason(error: &regex::Error) -> String {
+pub(super) fn reason(error: &regex::Error) -> String {
     let text = error.to_string();
     let last = text.lines().last().unwrap_or_default();
     last.trim_start_matches("error: ").to_owned()

@@ -3,11 +3,12 @@
 use figment::value::Value;
 
 use super::layer::Findings;
+use super::row::reason;
 use super::shape;
 use crate::config::key::join;
 use crate::config::problem::{Code, nearest, shown, suggestion};
 use crate::texts::catalog::{self, Text};
-use crate::texts::{Pool, Variant, placeholders};
+use crate::texts::{Pool, Variant, compile, placeholders};
 
 /// Checks a text that a layer gives under `table` (`texts`, or a profile's).
 pub(super) fn check(found: &mut Findings<'_>, table: &str, name: &str, value: &Value) {
@@ -106,6 +107,16 @@ fn meaning(found: &mut Findings<'_>, key: &str, text: &Text, pool: &Pool) {
         if variant.text().trim().is_empty() {
             found.value(Code::EmptyPool, &key, "the text is empty", "write it, or take it out");
             continue;
+        }
+        if let Some(pattern) = variant.when().and_then(|when| when.model.as_ref())
+            && let Err(error) = compile(pattern)
+        {
+            found.value(
+                Code::InvalidPattern,
+                format!("{key}.when.model"),
+                format!("the pattern does not compile: {}", reason(&error)),
+                "mend the regular expression",
+            );
         }
         unknown_placeholders(found, &key, text, variant);
     }

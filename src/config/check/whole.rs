@@ -94,7 +94,7 @@ fn free_orders(config: &Config, event: &str) -> String {
     )
 }
 
-/// A text whose variants are all of another language would be an empty one.
+/// A text whose variants are all of another language, or for some sessions only, would be an empty one.
 fn texts_without_a_voice(config: &Config, layers: &[Layer]) -> Vec<(usize, Problem)> {
     let is_silent = |name: &str| config.texts.is_silent(name, config.language.as_deref());
     let names = config.texts.pools().keys().filter(|name| is_silent(name));
@@ -111,10 +111,10 @@ fn texts_without_a_voice(config: &Config, layers: &[Layer]) -> Vec<(usize, Probl
         let problem = Problem::new(
             Code::EmptyPool,
             layer.place_of(&key),
-            format!("the text `{name}` has no variant for the language that is chosen ({language})"),
+            format!("the text `{name}` has no variant for every session in the language that is chosen ({language})"),
         )
         .key(layer.key_in_file(&key))
-        .help("give it a variant without `lang`, which serves every language, or set `language`");
+        .help("give it a variant without `lang` and `when`, which serves always, or set `language`");
         Some((at, problem))
     };
     names.filter_map(problem).collect()

@@ -222,8 +222,9 @@ pub(super) fn walk(home: &HomeFolder, fix: bool, findings: &mut Vec<Finding>) ->
         }
     }
     if strangers > 0 {
+        let files = if strangers == 1 { "file" } else { "files" };
         let line = format!(
-            "{strangers} files in {} are no notes (they do not end in .md)",
+            "{strangers} {files} in {} that end in something else than .md: no notes",
             home.key
         );
         findings.push(Finding::new(Level::Note, "strangers", line).at(&home.folder));

@@ -23,13 +23,17 @@ impl Skipped {
     /// A line for people and models; nothing when nothing was skipped.
     pub fn sentence(&self) -> Option<String> {
         let parts: Vec<String> = [
-            (self.links, "symbolic links"),
-            (self.unnameable, "files no address can name"),
-            (self.unreadable, "notes that could not be read"),
+            (self.links, "symbolic link", "symbolic links"),
+            (self.unnameable, "file no address can name", "files no address can name"),
+            (
+                self.unreadable,
+                "note that could not be read",
+                "notes that could not be read",
+            ),
         ]
         .into_iter()
-        .filter(|(count, _)| *count > 0)
-        .map(|(count, what)| format!("{count} {what}"))
+        .filter(|(count, ..)| *count > 0)
+        .map(|(count, one, more)| format!("{count} {}", if count == 1 { one } else { more }))
         .collect();
         (!parts.is_empty()).then(|| format!("Passed over: {}.", parts.join(", ")))
     }

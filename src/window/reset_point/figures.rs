@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::{not_negative, tokens};
+use crate::window::options::MarginField;
 use crate::wire;
 
 /// What marks are measured in.
@@ -106,9 +107,11 @@ pub struct Notice {
 }
 
 impl Notice {
-    /// Whether it is about a value of the config, which the config's own problems name with their place.
-    pub fn is_of_config(&self) -> bool {
-        self.key.starts_with("margin:")
+    /// Whether this line says the same: that one is about the same margin of the client's settings.
+    pub fn is_said_in(&self, line: &str) -> bool {
+        let fields = [MarginField::Reset, MarginField::Runway].map(MarginField::client_key);
+        let is_named = |field: &str| self.text.contains(field) && line.contains(field);
+        self.key.starts_with("margin:") && fields.into_iter().any(is_named)
     }
 }
 
