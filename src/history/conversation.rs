@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use serde::Serialize;
 
 use super::copies::{Copies, Origin};
+use super::end;
 use super::error::HistoryError;
 use super::event::{Event, Events, Role, ToolStatus};
 use super::key::Key;
@@ -108,20 +109,39 @@ impl Conversation {
             .unwrap_or_default();
         let copies = Copies::find(&transcript, &branch, &cuts)?;
         let events = Events::new(&transcript.table, &branch, &copies);
-        let stem = || {
-            transcript
-                .path()
-                .file_stem()
-                .map(|stem| stem.to_string_lossy().into_owned())
-        };
-        let named = transcript.row(head)?.session_id.filter(|id| id.len() <= MAX_SESSION_ID);
-        let session_id = named.or_else(stem).unwrap_or_default();
-        Ok(Self {
+        let conversation = Self {
+            session_id: session_id(&transcript, head)?,
             transcript,
             branch,
             copies,
             events,
-            session_id,
+            head,
+        };
+        if let Some(dir) = state_dir {
+            end::keep(dir, &conversation.transcript, &conversation.events);
+        }
+        Ok(conversation)
+    }
+
+    /// The end of the conversation alone, by what an earlier [`Self::open`] has noted; none where it cannot be had so.
+    ///
+    /// It has the newest events and no others: a page of it is a page of the conversation when there is something before
+    /// it. Windows before the newest are not in it.
+    pub fn end(path: &Path, head: Head<'_>, state_dir: &Path) -> Option<Self> {
+        let (transcript, ordinal) = end::open(state_dir, path)?;
+        let head = transcript.head(head).ok()?;
+        if !end::leads_back(&transcript.table, head) {
+            return None;
+        }
+        let mut branch = transcript.branch_at(head).ok()?;
+        branch.windows.first_mut()?.ordinal = ordinal;
+        let copies = Copies::find(&transcript, &branch, &[]).ok()?;
+        Some(Self {
+            session_id: session_id(&transcript, head).ok()?,
+            events: Events::new(&transcript.table, &branch, &copies),
+            transcript,
+            branch,
+            copies,
             head,
         })
     }
@@ -276,4 +296,14 @@ impl Conversation {
             _ => NoEvent::Nothing,
         }
     }
+}
+
+/// The session that a row belongs to.
+fn session_id(transcript: &Transcript, row: RowId) -> Result<String, HistoryError> {
+    let named = transcript.row(row)?.session_id.filter(|id| id.len() <= MAX_SESSION_ID);
+    let stem = || {
+        let stem = transcript.path().file_stem()?;
+        Some(stem.to_string_lossy().into_owned())
+    };
+    Ok(named.or_else(stem).unwrap_or_default())
 }

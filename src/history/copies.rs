@@ -183,7 +183,7 @@ impl Copies {
 
 /// For each window the user and assistant rows that come right behind its boundary, as a hook's answer does: up to the
 /// first row of another kind, one that the client added itself, or one that a person typed.
-fn runs(transcript: &Transcript, branch: &Branch) -> HashMap<u32, Vec<u32>> {
+pub(super) fn runs(transcript: &Transcript, branch: &Branch) -> HashMap<u32, Vec<u32>> {
     let table = &transcript.table;
     let mut runs: HashMap<u32, Vec<u32>> = HashMap::new();
     let mut ends = vec![NONE; branch.windows.len()];

@@ -24,14 +24,14 @@ const MAGIC: &[u8; 8] = b"nsoupidx";
 /// Magic, format, checksum.
 const HEADER: usize = 8 + 4 + 8;
 /// An index is written when so many bytes were read without one: fewer are read in the time that loading takes.
-const WORTH: u64 = 4 << 20;
+pub(super) const WORTH: u64 = 4 << 20;
 /// How many places of the file are looked at to tell whether it is the same, and how much at each.
 const SAMPLES: u64 = 16;
 const SAMPLE: u64 = 1 << 10;
 
 /// Which file an index was made from, and how far.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Source {
+pub(super) struct Source {
     device: u64,
     inode: u64,
     /// When the file was written to last, in nanoseconds, and how long it was then.
@@ -42,7 +42,7 @@ struct Source {
 }
 
 impl Source {
-    fn of(file: &File, metadata: &Metadata, read: u64) -> io::Result<Self> {
+    pub fn of(file: &File, metadata: &Metadata, read: u64) -> io::Result<Self> {
         Ok(Self {
             device: metadata.dev(),
             inode: metadata.ino(),
@@ -53,7 +53,7 @@ impl Source {
     }
 
     /// Whether the file that this one describes goes on as the other does: the same one, unchanged or longer.
-    fn leads_to(&self, now: &Self) -> bool {
+    pub fn leads_to(&self, now: &Self) -> bool {
         let same = self.device == now.device && self.inode == now.inode && self.samples == now.samples;
         same && match self.length.cmp(&now.length) {
             std::cmp::Ordering::Less => true,
@@ -61,6 +61,24 @@ impl Source {
             std::cmp::Ordering::Equal => self.modified == now.modified,
             std::cmp::Ordering::Greater => false,
         }
+    }
+
+    pub fn save(&self, to: &mut Writer) {
+        for number in [self.device, self.inode, self.length, self.samples] {
+            to.number(number);
+        }
+        to.wide(self.modified.cast_unsigned());
+    }
+
+    pub fn load(from: &mut Reader<'_>) -> Option<Self> {
+        let [device, inode, length, samples] = [from.number()?, from.number()?, from.number()?, from.number()?];
+        Some(Self {
+            device,
+            inode,
+            modified: from.wide()?.cast_signed(),
+            length,
+            samples,
+        })
     }
 }
 
@@ -78,7 +96,8 @@ fn samples(file: &File, read: u64) -> io::Result<u64> {
     Ok(hash(&bytes))
 }
 
-fn hash(bytes: &[u8]) -> u64 {
+/// A checksum.
+pub(super) fn hash(bytes: &[u8]) -> u64 {
     FixedState::with_seed(u64::from(FORMAT)).hash_one(bytes)
 }
 
@@ -94,7 +113,7 @@ pub(super) fn load(state_dir: &Path, transcript: &Path, file: &File) -> Option<(
         return None;
     }
     let mut reader = Reader::new(body);
-    let source = read_source(&mut reader)?;
+    let source = Source::load(&mut reader)?;
     let done = Done {
         bytes: reader.number()?,
         lines: reader.number()?,
@@ -138,10 +157,7 @@ fn write(
     let folder = side::folder(state_dir, transcript)?;
     let source = Source::of(file, metadata, done.bytes)?;
     let mut writer = Writer::default();
-    for number in [source.device, source.inode, source.length, source.samples] {
-        writer.number(number);
-    }
-    writer.wide(source.modified.cast_unsigned());
+    source.save(&mut writer);
     for number in [done.bytes, done.lines, u64::from(done.rows)] {
         writer.number(number);
     }
@@ -155,15 +171,4 @@ fn write(
     temp.persist(folder.join(NAME)).map_err(|error| error.error)?;
     side::sweep(state_dir);
     Ok(())
-}
-
-fn read_source(reader: &mut Reader<'_>) -> Option<Source> {
-    let [device, inode, length, samples] = [reader.number()?, reader.number()?, reader.number()?, reader.number()?];
-    Some(Source {
-        device,
-        inode,
-        modified: reader.wide()?.cast_signed(),
-        length,
-        samples,
-    })
 }

@@ -191,6 +191,19 @@ impl Table {
         self.boundaries.get(at)
     }
 
+    /// Ids of rows that are followed and nowhere in the file.
+    pub fn awaited(&self) -> impl Iterator<Item = Key> {
+        self.awaited.keys().copied()
+    }
+
+    /// Ends the chains that lead to `entry`, which is not here; false when other rows or calls are missing.
+    pub fn close(&mut self, entry: Key) -> bool {
+        for row in self.awaited.remove(&entry).unwrap_or_default() {
+            self.parent[row as usize] = NONE;
+        }
+        self.awaited.is_empty() && self.orphans.is_empty()
+    }
+
     /// Makes room for the rows of a file of this size.
     pub fn expect_bytes(&mut self, bytes: u64) {
         let rows = usize::try_from(bytes / BYTES_PER_ROW).unwrap_or(0);

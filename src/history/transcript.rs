@@ -99,6 +99,21 @@ impl Transcript {
         Ok(transcript)
     }
 
+    /// One that begins at a place of the file; nothing is read.
+    pub(super) fn from_here(path: &Path, file: File, table: Table, done: Done) -> Self {
+        Self {
+            path: path.to_owned(),
+            file,
+            table,
+            done,
+        }
+    }
+
+    /// What tells whether this is the same file, unchanged in its first `read` bytes.
+    pub(super) fn source(&self, read: u64) -> io::Result<index::Source> {
+        index::Source::of(&self.file, &self.file.metadata()?, read)
+    }
+
     /// Takes in what stands behind the place that was read up to.
     pub(super) fn read_on(&mut self) -> Result<(), HistoryError> {
         let Self { file, table, done, .. } = self;

@@ -14,6 +14,7 @@
 mod agreement;
 mod commands;
 mod cursors;
+mod end;
 mod generator;
 mod index;
 mod limits;

@@ -143,6 +143,12 @@ where
 /// Runs a command on a conversation.
 pub fn run(args: &HistoryArgs, global: &Global) -> ExitCode {
     let json = args.which.json;
+    if let Command::List(list) = &args.command
+        && let Some((opened, found)) = at_end(&args.which, &list.part, global)
+    {
+        opened.say(json, show::list(&found, &[], json));
+        return ExitCode::SUCCESS;
+    }
     let done = open(&args.which, global).and_then(|opened| {
         let conversation = &opened.conversation;
         let data = match &args.command {
@@ -204,20 +210,45 @@ impl Opened {
     }
 }
 
+impl Which {
+    fn path(&self) -> Result<PathBuf, Refusal> {
+        match (&self.transcript, &self.session) {
+            (Some(path), _) => Ok(path.clone()),
+            (None, Some(id)) => find::by_id(id),
+            (None, None) => find::newest(&env::current_dir().unwrap_or_default()),
+        }
+    }
+
+    fn head(&self) -> Head<'_> {
+        self.head.as_deref().map_or(Head::AssumeLast, Head::Uuid)
+    }
+
+    fn opened(&self, conversation: Conversation) -> Opened {
+        Opened {
+            conversation,
+            head_assumed: self.head.is_none(),
+            session_assumed: self.transcript.is_none() && self.session.is_none(),
+        }
+    }
+}
+
 fn open(which: &Which, global: &Global) -> Result<Opened, Refusal> {
-    let path = match (&which.transcript, &which.session) {
-        (Some(path), _) => path.clone(),
-        (None, Some(id)) => find::by_id(id)?,
-        (None, None) => find::newest(&env::current_dir().unwrap_or_default())?,
-    };
-    let head = which.head.as_deref().map_or(Head::AssumeLast, Head::Uuid);
     let state_dir = global.world().state_dir;
-    let conversation = Conversation::open(&path, head, state_dir.as_deref(), Duration::ZERO)?;
-    Ok(Opened {
-        conversation,
-        head_assumed: which.head.is_none(),
-        session_assumed: which.transcript.is_none() && which.session.is_none(),
-    })
+    let conversation = Conversation::open(&which.path()?, which.head(), state_dir.as_deref(), Duration::ZERO)?;
+    Ok(which.opened(conversation))
+}
+
+/// What the end of the conversation has of this part; none when more of it must be read.
+fn at_end(which: &Which, part: &Part, global: &Global) -> Option<(Opened, ListOutput)> {
+    if part.all || part.after.is_some() || part.window.is_some() {
+        return None;
+    }
+    let conversation = Conversation::end(&which.path().ok()?, which.head(), &global.world().state_dir?)?;
+    let found = entries(&conversation, part, None).ok()?;
+    found
+        .older_before
+        .is_some()
+        .then(|| (which.opened(conversation), found))
 }
 
 /// Pages until there are as many items as wanted.
@@ -309,5 +340,7 @@ pub(super) fn refuse(refusal: Refusal, json: bool) -> ExitCode {
 
 /// A reader that has gone away is no error.
 pub(super) fn print_json(value: &Value) {
-    let _ = writeln!(anstream::stdout(), "{value:#}");
+    // In one piece: standard output would write line by line.
+    let text = format!("{value:#}\n");
+    let _ = anstream::stdout().write_all(text.as_bytes());
 }

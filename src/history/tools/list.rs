@@ -1,11 +1,13 @@
 //! `history_list`: events in order, searched and folded.
 
+use std::path::Path;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use super::page::{Bounds, Direction, Entry, Page, Pager, Selection};
-use super::{Reply, counted, window_named};
+use super::{Context, Reply, counted, window_named};
 use crate::history::conversation::Conversation;
 use crate::history::event::{Role, ToolStatus};
 use crate::history::search::Query;
@@ -70,6 +72,23 @@ pub struct Output {
     pub older_before: Option<u64>,
     /// Hand this to `after` for what comes after; null when there is nothing.
     pub newer_after: Option<u64>,
+}
+
+impl Input {
+    /// Whether the newest events of the conversation answer it, as a rule.
+    pub const fn is_about_the_end(&self) -> bool {
+        self.after.is_none() && self.window_id.is_none() && self.query.is_none()
+    }
+}
+
+/// Answers from the end of the conversation; none when that does not reach.
+pub fn at_end(context: &Context<'_>, path: &Path, input: &Input) -> Option<Reply<Output>> {
+    if !input.is_about_the_end() {
+        return None;
+    }
+    let conversation = Conversation::end(path, context.head, context.state_dir?)?;
+    let reply = run(&conversation, input.clone()).ok()?;
+    reply.data.older_before.is_some().then_some(reply)
 }
 
 pub fn run(conversation: &Conversation, input: Input) -> Result<Reply<Output>, Refusal> {

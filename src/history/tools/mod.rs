@@ -50,19 +50,19 @@ const TOOLS: [Tool; 3] = [
         name: "history_windows",
         description: windows::DESCRIPTION,
         schemas: || (schema::<windows::Input>(), schema::<windows::Output>()),
-        run: |context, input| run(context, input, windows::run),
+        run: |context, input| run(context, input, |_, _, _| None, windows::run),
     },
     Tool {
         name: "history_list",
         description: list::DESCRIPTION,
         schemas: || (schema::<list::Input>(), schema::<list::Output>()),
-        run: |context, input| run(context, input, list::run),
+        run: |context, input| run(context, input, list::at_end, list::run),
     },
     Tool {
         name: "history_read",
         description: read::DESCRIPTION,
         schemas: || (schema::<read::Input>(), schema::<read::Output>()),
-        run: |context, input| run(context, input, read::run),
+        run: |context, input| run(context, input, |_, _, _| None, read::run),
     },
 ];
 
@@ -94,7 +94,13 @@ struct Reply<T> {
     text: String,
 }
 
-fn run<I, O>(context: &Context<'_>, input: &Value, tool: fn(&Conversation, I) -> Result<Reply<O>, Refusal>) -> Outcome
+/// Runs a tool on the whole conversation, where `short` has no answer without it.
+fn run<I, O>(
+    context: &Context<'_>,
+    input: &Value,
+    short: fn(&Context<'_>, &Path, &I) -> Option<Reply<O>>,
+    tool: fn(&Conversation, I) -> Result<Reply<O>, Refusal>,
+) -> Outcome
 where
     I: DeserializeOwned + JsonSchema,
     O: Serialize,
@@ -110,8 +116,13 @@ where
                        the session's start: start or resume the session again.";
         return Err(Refusal::new("history_unavailable", message));
     };
-    let conversation = Conversation::open(path, context.head, context.state_dir, context.wait)?;
-    let reply = tool(&conversation, input)?;
+    let reply = match short(context, path, &input) {
+        Some(reply) => reply,
+        None => {
+            let conversation = Conversation::open(path, context.head, context.state_dir, context.wait)?;
+            tool(&conversation, input)?
+        }
+    };
     let data =
         serde_json::to_value(reply.data).map_err(|error| Refusal::new("history_unavailable", error.to_string()))?;
     Ok(Answer { data, text: reply.text })
