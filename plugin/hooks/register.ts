@@ -428,7 +428,6 @@ async function factsOf($: EngineInterface, session: SessionRecord, call: Partial
   }
 }
 
-/** Whether nobody sees a screen. `session.start` says so; before it, a session that draws nowhere counts. */
 /**
  * The newest rows of the conversation, oldest first: the client may keep the row of a call back until the call is
  * answered, and then one of these is where the conversation ends on disk. None when the client does not say.
@@ -444,6 +443,7 @@ async function rowsAtTheEnd($: EngineInterface): Promise<string[]> {
   }
 }
 
+/** Whether nobody sees a screen. `session.start` says so; before it, a session that draws nowhere counts. */
 async function isHeadless($: EngineInterface, process: ProcessRecord): Promise<boolean> {
   return process.isHeadless ?? (await $.session.surfaces()).length === 0
 }

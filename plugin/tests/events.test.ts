@@ -105,7 +105,7 @@ describe('facts', () => {
     await $.classic.Stop({ stop_hook_active: false, ...classic() })
     const facts = w.hooks[0]?.facts ?? {}
     expect(facts.session_id).toBe('s-1')
-    expect(facts.cwd).toBe('/work/project')
+    expect(facts.cwd).toBe('/srv/project')
     expect(facts.model).toBe('claude-opus-5-5')
     expect(facts.client_version).toBe('2.1.332')
     expect(facts.transcript_path).toBe(classic().transcript_path)

@@ -79,7 +79,7 @@ export function world(on: On, given: Partial<World> & { env?: Record<string, str
   }
   mock.env(on, { NOTESOUP_BIN: '/opt/notesoup', ...given.env })
   on('session.id', () => ({ value: w.sessionId }))
-  on('session.cwd', () => ({ value: '/work/project' }))
+  on('session.cwd', () => ({ value: '/srv/project' }))
   on('session.model', () => ({ value: w.model }))
   on('session.version', () => ({ value: { version: '2.1.332' } }))
   on('session.surfaces', () => ({ value: w.surfaces as never }))
@@ -130,7 +130,7 @@ export function world(on: On, given: Partial<World> & { env?: Record<string, str
 }
 
 /** The input of `session.start`. */
-export const START = { cwd: '/work/project', surface: 'terminal' as const, isInteractive: true }
+export const START = { cwd: '/srv/project', surface: 'terminal' as const, isInteractive: true }
 
 /** The input of a main turn's end. */
 export function ended(turnId: string, isAborted = false): any {
