@@ -20,14 +20,16 @@ TOML
 cat >"$work/request" <<JSON
 {"v":1,"event":"session.measure","e":{"tokens":60000},"facts":{"session_id":"bench","cwd":"$work/project","model":"claude-opus-5-5","plugin_root":"$top/plugin","client_version":"2.1.332","headless":false,"usage":{"tokens":60000,"window":1000000,"percent":6},"turn":{"running":false,"id":null,"completed":3},"settings":{"merged":{},"options":{},"plugin_configs":{},"project_env":[]},"taken_names":[]},"state":{"machine":{"v":1,"marks":{"unit":"tokens","point":967000,"reset_at":937000,"warn_at":920616},"window":{"id":"claude:bench:0"}}}}
 JSON
-answer=$("$top/target/release/notesoup" hook <"$work/request")
+# Both as they are when installed: copied, so that the page cache has them in larger pieces than a linker leaves behind.
+cp target/release/notesoup target/release/examples/copy "$work/"
+answer=$("$work/notesoup" hook <"$work/request")
 [ "$answer" = '{"v":1}' ] || { echo "the event is answered: $answer" >&2; exit 1; }
 
 # One round after the other, so that a busy moment of the machine hits all three.
 for round in 1 2 3 4 5; do
     hyperfine -N --warmup 5 --runs 100 --style none --input "$work/request" --export-json "$work/$round.json" \
-        -n rust "$top/target/release/examples/copy" \
-        -n notesoup "$top/target/release/notesoup hook" \
+        -n rust "$work/copy" \
+        -n notesoup "$work/notesoup hook" \
         -n node "node $top/benches/hook/copy.mjs" >/dev/null 2>&1
 done
 node - "$work" <<'JS'
