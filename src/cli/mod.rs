@@ -1,6 +1,7 @@
 //! The command line. `hook` and `plan` are taken before the parser is built, since the client starts them again and
 //! again.
 
+mod answer;
 mod completions;
 mod config;
 mod demo;
@@ -15,6 +16,7 @@ mod prune;
 mod replay;
 mod schema;
 mod steps;
+mod table;
 mod tool;
 mod uninstall;
 

@@ -10,7 +10,7 @@ use anstyle::{AnsiColor, Style};
 use clap::Args;
 
 use super::Global;
-use super::notes::table::{Column, Kind, fit, render, width};
+use super::table::{Column, Kind, column, fit, render, width};
 use crate::config;
 use crate::handlers::catalog;
 use crate::prune::{
@@ -166,10 +166,6 @@ impl Page {
             render(columns, rows, width)
         ));
     }
-}
-
-const fn column(heading: &'static str, kind: Kind) -> Column {
-    Column { heading, kind }
 }
 
 fn tool_columns() -> [Column; 5] {

@@ -1,5 +1,6 @@
 //! How install and uninstall tell what they do: a line a step, or one JSON document.
 
+use super::answer::print_json;
 use std::env;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -67,10 +68,6 @@ impl Report {
             .iter()
             .any(|step| matches!(step.state, State::Done | State::Warned))
     }
-}
-
-fn print_json(value: &serde_json::Value) {
-    let _ = writeln!(anstream::stdout(), "{value:#}");
 }
 
 /// Where the notes are, as far as variables say it.

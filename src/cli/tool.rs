@@ -11,7 +11,7 @@ use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 
 use super::Global;
-use super::history::{print_json, refuse};
+use super::answer::{print_json, refuse};
 use crate::config;
 use crate::handlers::{World, all_tools, catalog, dispatch};
 use crate::history::{Head, tools as history};

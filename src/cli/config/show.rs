@@ -7,8 +7,8 @@ use clap::Args;
 use serde_json::{Map, Value, json};
 
 use super::layers::Here;
-use crate::cli::notes::table::{Column, Kind, fit, render, width};
 use crate::cli::steps::tilde;
+use crate::cli::table::{Column, Kind, fit, render, width};
 use crate::cli::{Global, fail};
 use crate::config::explain::{Below, all};
 use crate::config::{Loaded, Origin, key, shown, suggestion};

@@ -9,16 +9,17 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
 
-use anstyle::{AnsiColor, Style};
+use anstyle::Style;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Subcommand};
 use serde_json::{Value, json};
 
 use super::Global;
-use super::notes::table::local;
+use super::answer::{print_json, refuse};
+use super::table::local;
 use crate::history::tools::{self, Entry, ListInput, ListOutput, Texts, WindowsInput};
 use crate::history::{Conversation, Head, Role, ToolStatus};
-use crate::outcome::{self, Refusal};
+use crate::outcome::Refusal;
 
 /// The most items that the library gives at once.
 const PAGE: usize = 200;
@@ -320,27 +321,4 @@ fn event(conversation: &Conversation, name: &str) -> Result<crate::history::Show
         Ok(seq) => tools::whole(conversation, Some(seq), None),
         Err(_) => tools::whole(conversation, None, Some(name)),
     }
-}
-
-/// Tells a refusal: to a person on standard error, to a script on standard output.
-pub(super) fn refuse(refusal: Refusal, json: bool) -> ExitCode {
-    if json {
-        print_json(&outcome::to_json(&Err(refusal)));
-    } else {
-        let (red, dim) = (AnsiColor::Red.on_default().bold(), Style::new().dimmed());
-        let _ = writeln!(
-            anstream::stderr(),
-            "{red}error{red:#}: {} {dim}({}){dim:#}",
-            refusal.message,
-            refusal.code
-        );
-    }
-    ExitCode::FAILURE
-}
-
-/// A reader that has gone away is no error.
-pub(super) fn print_json(value: &Value) {
-    // In one piece: standard output would write line by line.
-    let text = format!("{value:#}\n");
-    let _ = anstream::stdout().write_all(text.as_bytes());
 }

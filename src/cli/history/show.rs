@@ -8,7 +8,7 @@ use anstyle::{AnsiColor, Style};
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use crate::cli::notes::table::{self, Column, Kind, local};
+use crate::cli::table::{self, Kind, column, local};
 use crate::history::tools::{Began, Entry, Fold, Item, ListOutput, Window};
 use crate::history::{Role, Shown, ToolStatus};
 
@@ -311,10 +311,6 @@ fn word(value: &impl Serialize) -> String {
 
 fn number(number: Option<u64>) -> String {
     number.map(|number| number.to_string()).unwrap_or_default()
-}
-
-const fn column(heading: &'static str, kind: Kind) -> Column {
-    Column { heading, kind }
 }
 
 fn print(text: &str) {

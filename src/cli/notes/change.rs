@@ -8,7 +8,8 @@ use std::process::ExitCode;
 use clap::Args;
 use serde_json::json;
 
-use super::{Ended, ok_json, print, print_json, tool};
+use super::{Ended, ok_json, print, tool};
+use crate::cli::answer::print_json;
 use crate::notes::{MAX_NOTE_BYTES, Notes};
 use crate::outcome::Refusal;
 

@@ -9,8 +9,9 @@ use anstyle::{AnsiColor, Style};
 use clap::Args;
 use serde_json::json;
 
-use super::table::{self, Column, Kind, local, width, wrapped};
-use super::{Ended, ok_json, print, print_json};
+use super::{Ended, ok_json, print};
+use crate::cli::answer::print_json;
+use crate::cli::table::{self, Kind, column, local, width, wrapped};
 use crate::notes::tools::{Skipped, Unavailable, size};
 use crate::notes::{Level, Notes};
 use crate::outcome::Refusal;
@@ -334,10 +335,6 @@ fn laid_out(text: &str, indent: usize) -> Vec<String> {
         || vec![text.to_owned()],
         |width| wrapped(text, width.saturating_sub(indent)),
     )
-}
-
-fn column(heading: &'static str, kind: Kind) -> Column {
-    Column { heading, kind }
 }
 
 fn merge(data: &mut serde_json::Value, more: &impl serde::Serialize) {

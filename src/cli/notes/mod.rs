@@ -3,19 +3,18 @@
 mod change;
 mod edit;
 mod look;
-pub(super) mod table;
 
 use std::env;
 use std::io::{self, BufRead, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use anstyle::{AnsiColor, Style};
 use clap::{Args, Subcommand};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::Global;
+use super::answer::{print_json, refuse};
 use crate::config;
 use crate::handlers::catalog;
 use crate::notes::{Identity, Notes};
@@ -115,20 +114,7 @@ pub fn run(args: &NotesArgs, global: &Global) -> ExitCode {
     });
     match ended {
         Ok(code) => code,
-        Err(refusal) => {
-            if json {
-                print_json(&outcome::to_json(&Err(refusal)));
-            } else {
-                let (red, dim) = (AnsiColor::Red.on_default().bold(), Style::new().dimmed());
-                let _ = writeln!(
-                    anstream::stderr(),
-                    "{red}error{red:#}: {} {dim}({}){dim:#}",
-                    refusal.message,
-                    refusal.code
-                );
-            }
-            ExitCode::FAILURE
-        }
+        Err(refusal) => refuse(refusal, json),
     }
 }
 
@@ -202,11 +188,6 @@ fn tool(notes: &Notes, name: &str, input: &Value, json: bool) -> Ended {
 
 fn ok_json(data: &impl serde::Serialize) -> Value {
     json!({ "ok": true, "data": data })
-}
-
-/// A reader that has gone away is no error.
-fn print_json(value: &Value) {
-    let _ = writeln!(anstream::stdout(), "{value:#}");
 }
 
 fn print(text: &str) {

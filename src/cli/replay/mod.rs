@@ -15,8 +15,8 @@ use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::json;
 
 use super::Global;
-use super::notes::table::width;
 use super::steps::tilde;
+use super::table::width;
 use crate::config::claude;
 use crate::config::{self, Config};
 use crate::handlers::{World, catalog};

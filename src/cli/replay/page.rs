@@ -4,8 +4,8 @@ use std::fmt::Write as _;
 
 use anstyle::{AnsiColor, Style};
 
-use super::super::notes::table::{self, Column, Kind, local, render};
 use super::super::steps::tilde;
+use super::super::table::{self, Column, Kind, column, local, render};
 use super::chart::chart;
 use crate::prune::short;
 use crate::replay::{Happened, Moment, Replay, RowCount};
@@ -108,10 +108,6 @@ fn input(replay: &Replay) -> String {
         short(before),
         short(after)
     )
-}
-
-const fn column(heading: &'static str, kind: Kind) -> Column {
-    Column { heading, kind }
 }
 
 const MOMENTS: [Column; 8] = [

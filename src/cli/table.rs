@@ -14,13 +14,18 @@ const MIN_WIDTH: usize = 40;
 const MIN_STRETCH: usize = 12;
 
 /// A column's heading and how it is laid out.
-pub(in crate::cli) struct Column {
-    pub(in crate::cli) heading: &'static str,
-    pub(in crate::cli) kind: Kind,
+pub(super) struct Column {
+    pub(super) heading: &'static str,
+    pub(super) kind: Kind,
+}
+
+/// A column with this heading.
+pub(super) const fn column(heading: &'static str, kind: Kind) -> Column {
+    Column { heading, kind }
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(in crate::cli) enum Kind {
+pub(super) enum Kind {
     /// Shown whole, on several lines if need be.
     Whole,
     /// Right-aligned.
@@ -30,7 +35,7 @@ pub(in crate::cli) enum Kind {
 }
 
 /// The terminal's width, or `None` when standard output is none.
-pub(in crate::cli) fn width() -> Option<usize> {
+pub(super) fn width() -> Option<usize> {
     let out = io::stdout();
     out.is_terminal().then(|| {
         let size = rustix::termios::tcgetwinsize(&out).ok();
@@ -40,7 +45,7 @@ pub(in crate::cli) fn width() -> Option<usize> {
 }
 
 /// The rows as a table of this width, without a line end.
-pub(in crate::cli) fn render(columns: &[Column], mut rows: Vec<Vec<String>>, width: usize) -> String {
+pub(super) fn render(columns: &[Column], mut rows: Vec<Vec<String>>, width: usize) -> String {
     const GAP: usize = 2;
     let widest = |index: usize| {
         let cells = rows.iter().filter_map(|row| row.get(index)).map(|cell| cell.width());
@@ -86,7 +91,7 @@ pub(in crate::cli) fn render(columns: &[Column], mut rows: Vec<Vec<String>>, wid
 }
 
 /// A text cut to a width, `…` at its end when something is missing.
-pub(in crate::cli) fn fit(text: &str, room: usize) -> String {
+pub(super) fn fit(text: &str, room: usize) -> String {
     if text.width() <= room {
         return text.to_owned();
     }
@@ -102,7 +107,7 @@ pub(in crate::cli) fn fit(text: &str, room: usize) -> String {
 }
 
 /// A sentence on lines of this width; a word that is longer has a line of its own.
-pub(in crate::cli) fn wrapped(text: &str, width: usize) -> Vec<String> {
+pub(super) fn wrapped(text: &str, width: usize) -> Vec<String> {
     let mut lines = vec![String::new()];
     for word in text.split_whitespace() {
         let line = lines
@@ -121,7 +126,7 @@ pub(in crate::cli) fn wrapped(text: &str, width: usize) -> Vec<String> {
 }
 
 /// An instant as the person's clock shows it.
-pub(in crate::cli) fn local(text: &str) -> String {
+pub(super) fn local(text: &str) -> String {
     match text.parse::<Timestamp>() {
         Ok(instant) => instant
             .to_zoned_datetime(TimeZone::system())
