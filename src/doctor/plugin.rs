@@ -80,6 +80,9 @@ fn known_to(client: &Client, store: &Store, report: Report<'_>) -> Result<(), Pa
             .as_deref()
             .map(|path| format!(" ({})", path.display()));
         let place = format!("{} scope{}", plugin.scope, project.unwrap_or_default());
+        if let Some(older) = plugin.version.as_deref().filter(|version| *version != VERSION) {
+            report(Finding::note(PART, format!("the client has it on record as {older}: {place}")).remedy(REMEDY));
+        }
         if plugin.enabled {
             report(Finding::well(PART, format!("{PLUGIN_ID} is enabled: {place}")));
         } else {

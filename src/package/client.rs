@@ -54,6 +54,8 @@ pub struct InstalledPlugin {
     /// `user`, `project` or `local`.
     #[serde(default)]
     pub scope: String,
+    /// The version on record, which stays behind when the folder that it is loaded from moves on.
+    pub version: Option<String>,
     /// Whether it loads.
     #[serde(default)]
     pub enabled: bool,

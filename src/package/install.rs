@@ -173,11 +173,17 @@ fn plugin(client: &Client, request: &Request, report: &mut dyn FnMut(Step)) -> R
         .plugins()?
         .into_iter()
         .find(|plugin| is_ours(plugin, request.scope, &request.cwd));
-    let (commands, line): (&[&str], String) = match &installed {
-        Some(plugin) if plugin.enabled => (&[], format!("{PLUGIN_ID} installed and enabled ({scope})")),
-        Some(_) => (&["enable"], format!("{PLUGIN_ID} enabled ({scope})")),
-        None => (&["install"], format!("{PLUGIN_ID} installed and enabled ({scope})")),
+    let (mut commands, mut line) = match &installed {
+        Some(plugin) if plugin.enabled => (vec![], format!("{PLUGIN_ID} installed and enabled ({scope})")),
+        Some(_) => (vec!["enable"], format!("{PLUGIN_ID} enabled ({scope})")),
+        None => (vec!["install"], format!("{PLUGIN_ID} installed and enabled ({scope})")),
     };
+    // The client loads what is in the folder; its record of the version is another matter.
+    let on_record = installed.and_then(|plugin| plugin.version);
+    if let Some(version) = on_record.filter(|version| version != VERSION) {
+        commands.push("update");
+        line.push_str(&format!(", {VERSION} in place of {version}"));
+    }
     let state = match (commands.is_empty(), request.dry_run) {
         (true, _) => State::Kept,
         (false, true) => State::Would,

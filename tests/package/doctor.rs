@@ -11,7 +11,7 @@ use crate::bench::Bench;
 fn installed(bench: &Bench) -> String {
     let current = bench.data().join("current");
     format!(
-        "'plugin list --json') echo '[{{\"id\":\"notesoup@notesoup\",\"scope\":\"user\",\"enabled\":true}},\
+        "'plugin list --json') echo '[{{\"id\":\"notesoup@notesoup\",\"scope\":\"user\",\"version\":\"0.0.9\",\"enabled\":true}},\
          {{\"id\":\"compact-shaper@x\",\"scope\":\"user\",\"enabled\":true}}]';;\n\
          'plugin marketplace list --json') echo '[{{\"name\":\"notesoup\",\"path\":\"{}\"}}]';;",
         current.display()
@@ -69,6 +69,7 @@ fn an_installation_that_is_well_is_called_so() {
     has(&plugin, "well 0.1.0.1 in");
     has(&plugin, "well notesoup@notesoup is enabled: user scope");
     has(&plugin, "well passes `claude plugin validate --strict`");
+    has(&plugin, "note the client has it on record as 0.0.9: user scope");
     has(&plugin, "note compact-shaper@x is enabled too");
     has(&findings(&told, "config"), "well profile \"both\"");
     has(&findings(&told, "notes"), "well none yet");

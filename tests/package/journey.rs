@@ -1,11 +1,14 @@
 //! Conversations with what was installed, in the real client, in both builds.
 
 use std::fs;
+use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::support::{Build, Lab, LabBuilder, Reply, both_builds};
+
+const VERSION: &str = env!("CARGO_PKG_VERSION");
 
 const FIVE: [&str; 5] = [
     "mcp__notesoup__notes_list",
@@ -56,6 +59,38 @@ both_builds! {
         assert_eq!(lab.model.last().count("<notesoup window="), 0);
         assert!(tools(&lab).is_empty());
         assert!(lab.notes().join("human/tea.md").exists());
+    }
+
+    /// An upgrade while a session runs: it goes on, has the new version after `/reload-plugins`, and so has every new one.
+    fn an_upgrade_reaches_open_and_new_sessions(build) {
+        let lab = bare(build).start();
+        install_older(&lab);
+        assert_eq!(known_version(&lab), "0.0.9");
+        let mut tty = lab.interactive();
+        tty.ask("hello");
+        assert_eq!(lab.model.last().count("<notesoup window=\"claude:"), 1);
+        assert!(lab.model.last().contains("notesoup:memory: The older skill"), "{}", lab.model.last().outline());
+
+        let said = lab.helper(&["install"], "").success().stdout;
+        assert!(said.contains("in place of 0.0.9.1"), "{said}");
+        assert_eq!(known_version(&lab), VERSION);
+        tty.ask("go on");
+        assert!(lab.model.last().has_prompt("go on"));
+        tty.command("/reload-plugins");
+        tty.ask("go on again");
+        let request = lab.model.last();
+        assert!(request.contains("notesoup:memory: How to use notes and history well"), "{}", request.outline());
+        assert_eq!(request.count("<notesoup window=\"claude:"), 1, "{}", request.outline());
+        tty.leave();
+
+        lab.headless("a new one").success();
+        let request = lab.model.last();
+        assert!(request.contains("notesoup:memory: How to use notes and history well"), "{}", request.outline());
+        assert!(!request.contains("The older skill"), "{}", request.outline());
+        assert_eq!(request.count("<notesoup window=\"claude:"), 1, "{}", request.outline());
+        lab.logs().assert_clean();
+        let said = lab.helper(&["install"], "").success().stdout;
+        assert!(said.contains("nothing was changed"), "{said}");
     }
 
     /// Both skills are offered by their names, and load; the paths they give are there.
@@ -148,6 +183,43 @@ both_builds! {
         lab.headless("hello again").success();
         assert_eq!(lab.model.last().count("<notesoup window="), 1);
     }
+}
+
+/// The version that the client has on record for our plugin.
+fn known_version(lab: &Lab) -> String {
+    let list: Value = serde_json::from_str(&lab.claude(&["plugin", "list", "--json"]).success().stdout).unwrap();
+    let ours = list
+        .as_array()
+        .unwrap()
+        .iter()
+        .find(|entry| entry["id"] == "notesoup@notesoup")
+        .unwrap();
+    ours["version"].as_str().unwrap().to_owned()
+}
+
+/// Installs what an older version would have: its number in the manifest, and a skill by which the model tells it.
+fn install_older(lab: &Lab) {
+    lab.helper(&["install"], "").success();
+    lab.claude(&["plugin", "marketplace", "remove", "notesoup"]).success();
+    let data = lab.root().join("data/notesoup");
+    let (current, older) = (data.join("current"), data.join("versions/0.0.9.1"));
+    fs::rename(fs::canonicalize(&current).unwrap(), &older).unwrap();
+    fs::remove_file(&current).unwrap();
+    symlink("versions/0.0.9.1", &current).unwrap();
+    for (file, now, then) in [
+        (".claude-plugin/plugin.json", VERSION, "0.0.9"),
+        (
+            "skills/memory/SKILL.md",
+            "How to use notes and history well",
+            "The older skill",
+        ),
+    ] {
+        let path = older.join("plugin").join(file);
+        fs::write(&path, fs::read_to_string(&path).unwrap().replacen(now, then, 1)).unwrap();
+    }
+    lab.claude(&["plugin", "marketplace", "add", current.to_str().unwrap()])
+        .success();
+    lab.claude(&["plugin", "install", "notesoup@notesoup"]).success();
 }
 
 /// Copies what git knows of a folder: what is built or written beside it by a client is left out.
