@@ -47,7 +47,7 @@ fn run(call: &mut Call<'_>) -> Result<Option<Answer>, Failure> {
         }
         Event::ClassicUserPromptSubmit => {
             standing::reconcile(call);
-            Input::PromptSubmitted
+            Input::BootWanted
         }
         // The older carrier is asked for the boot again and again, and gives the same one within a window.
         _ => {

@@ -29,7 +29,7 @@ pub enum Input {
         /// For [`BoundBy::Compact`]: whether what stands is our reset, where the transcript can tell.
         ours: Option<bool>,
     },
-    /// The transcript was read again: finds a rewind. To be given before [`Self::PromptSubmitted`] and
+    /// The transcript was read again: finds a rewind. To be given before [`Self::BootWanted`], [`Self::PromptSubmitted`] and
     /// [`Self::CompactAsked`] when the transcript is at hand.
     Reconciled {
         /// What stands.
@@ -40,7 +40,9 @@ pub enum Input {
         /// Why, in half a line.
         reason: String,
     },
-    /// `classic.UserPromptSubmit`.
+    /// `classic.UserPromptSubmit`, for a boot that is still missing.
+    BootWanted,
+    /// `classic.UserPromptSubmit`, for a warning that the last step earned.
     PromptSubmitted,
     /// `turn.start`.
     TurnStarted {

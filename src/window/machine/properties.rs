@@ -151,7 +151,8 @@ fn input(dice: &mut Dice) -> Input {
             standing: standing(dice),
         },
         3 => Input::BootFailed { reason: "r".to_owned() },
-        4 | 5 => Input::PromptSubmitted,
+        4 => Input::BootWanted,
+        5 => Input::PromptSubmitted,
         6 | 7 => Input::TurnStarted {
             id: dice.pick(&turns),
             text: dice.pick(&[CLOSE_OUT_TAG, "go"]).to_owned(),

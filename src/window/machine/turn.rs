@@ -3,8 +3,7 @@
 use super::input::{CLOSE_OUT_TAG, Ctx, TurnEnd};
 use super::output::{Line, Output};
 use super::rules::{
-    close_out, decide, deliver_missing_boot, drop_pending, is_possible, marks, may_reset_by_mark, needs_close_out,
-    reached_reset, say_held,
+    close_out, decide, drop_pending, is_possible, marks, may_reset_by_mark, needs_close_out, reached_reset, say_held,
 };
 use super::state::{Pending, Phase, Requester, State, Way};
 
@@ -19,19 +18,14 @@ fn note_fill(state: &mut State, ctx: &Ctx<'_>) {
     }
 }
 
-/// `classic.UserPromptSubmit`: a boot that failed is tried again; a warning that the last step earned is given.
-pub(super) fn prompt_submitted(state: &mut State, ctx: &Ctx<'_>, out: &mut Vec<Output>) {
-    deliver_missing_boot(state, ctx, out);
-    warn(state, ctx, out);
-}
-
 /// `classic.PostToolBatch`: the warning in the middle of a turn.
 pub(super) fn tool_batch(state: &mut State, ctx: &Ctx<'_>, out: &mut Vec<Output>) {
     note_fill(state, ctx);
     warn(state, ctx, out);
 }
 
-fn warn(state: &mut State, ctx: &Ctx<'_>, out: &mut Vec<Output>) {
+/// The warning, once a window, where a reset can follow.
+pub(super) fn warn(state: &mut State, ctx: &Ctx<'_>, out: &mut Vec<Output>) {
     let reached = |at: f64| ctx.fill.is_some_and(|fill| fill >= at);
     if !ctx.switches.warning || !marks(state, ctx).and_then(|marks| marks.warn_at).is_some_and(reached) {
         return;

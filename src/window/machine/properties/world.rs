@@ -222,7 +222,9 @@ impl World {
     pub(super) fn play(&mut self, what: &Move) -> Result<(), TestCaseError> {
         match what {
             Move::Prompt if self.running.is_none() => {
-                self.feed(&Input::PromptSubmitted);
+                if self.feed(&Input::BootWanted).is_empty() {
+                    self.feed(&Input::PromptSubmitted);
+                }
                 if std::mem::take(&mut self.submitted) {
                     self.start_turn(CLOSE_OUT_TAG);
                 } else {

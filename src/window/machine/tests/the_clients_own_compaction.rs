@@ -65,10 +65,10 @@ fn is_left_to_the_client_when_the_boot_cannot_be_built_and_the_boot_comes_back()
     let out = session.feed(Input::BootFailed { reason: reason.clone() });
     assert_eq!(out, vec![Output::Say(Line::BootMissing { reason: reason.clone() })]);
     assert!(session.watch().pending);
-    assert_eq!(session.feed(Input::PromptSubmitted), vec![boot(1, None)]);
+    assert_eq!(session.feed(Input::BootWanted), vec![boot(1, None)]);
     assert_eq!(session.feed(Input::BootFailed { reason }), vec![], "said once a window");
-    assert_eq!(session.feed(Input::PromptSubmitted), vec![boot(1, None)]);
-    assert_eq!(session.feed(Input::PromptSubmitted), vec![]);
+    assert_eq!(session.feed(Input::BootWanted), vec![boot(1, None)]);
+    assert_eq!(session.feed(Input::BootWanted), vec![]);
 }
 
 #[test]

@@ -58,7 +58,7 @@ fn whose_start_was_missed_is_bound_by_the_next_event() {
     assert_eq!(session.bind(BoundBy::Lazy, standing), vec![]);
     assert_eq!(session.window().id, id_of(1));
     assert!(session.window().warned);
-    assert_eq!(session.feed(Input::PromptSubmitted), vec![boot(1, None)]);
+    assert_eq!(session.feed(Input::BootWanted), vec![boot(1, None)]);
 
     let mut session = Session::unbound();
     session.fill = Some(850.0);
@@ -93,7 +93,7 @@ fn rewound_to_before_a_reset_is_what_stands() {
     session.feed(Input::Reconciled { standing: rewound });
     assert_eq!(session.window().id, id_of(0));
     assert!(session.window().warned && !session.window().closed_out);
-    assert_eq!(session.feed(Input::PromptSubmitted), vec![], "its boot stands");
+    assert_eq!(session.feed(Input::BootWanted), vec![], "its boot stands");
     session.compaction_asked(Trigger::Auto, None, "engine");
     assert_eq!(session.compaction_stands(), vec![boot(1, Some(7))]);
 }
@@ -126,7 +126,7 @@ fn catches_up_with_a_compaction_that_was_not_heard() {
     };
     session.feed(Input::Reconciled { standing: ahead });
     assert_eq!(session.window().id, id_of(2));
-    assert_eq!(session.feed(Input::PromptSubmitted), vec![boot(2, None)]);
+    assert_eq!(session.feed(Input::BootWanted), vec![boot(2, None)]);
 }
 
 #[test]
