@@ -61,7 +61,7 @@ pub fn run(args: &PruneArgs, global: &Global) -> ExitCode {
         ..Facts::default()
     };
     let config = config::load(&global.world().sources(&facts), &catalog()).config;
-    let seqs = Seqs::new(Some(args.preview.clone()));
+    let seqs = Seqs::new(Some(args.preview.clone()), None);
     let looked = preview_with_picture(&PreviewInput {
         transcript: &args.preview,
         head: args.head.as_deref(),

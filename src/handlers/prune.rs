@@ -82,7 +82,10 @@ fn run(call: &mut Call<'_>) -> Result<Option<Answer>, Failure> {
 
 /// The addresses that the notes of the cuts name, read when the first is asked for.
 pub(super) fn addresses(call: &Call<'_>) -> Seqs {
-    Seqs::new(steps::transcript_path(call.facts).map(Path::to_path_buf))
+    Seqs::new(
+        steps::transcript_path(call.facts).map(Path::to_path_buf),
+        call.world.state_dir.clone(),
+    )
 }
 
 /// Records which rows were handed back, so that history shows each event once though the client writes them again.

@@ -7,7 +7,7 @@ use crate::history::{Head, HistoryError, RowId, Transcript};
 use crate::window::machine::{BoundBy, CLOSE_OUT_TAG, Input, WARNING_TAG};
 use crate::window::ordinal::Seen;
 use crate::window::{Standing, WindowId};
-use crate::wire::{Event, Facts};
+use crate::wire::Event;
 
 /// What stands when a session starts: nothing in a new one, what the transcript says in one that was taken up again.
 pub(super) fn at_start(call: &Call<'_>, by: BoundBy) -> Standing {
@@ -15,15 +15,15 @@ pub(super) fn at_start(call: &Call<'_>, by: BoundBy) -> Standing {
         BoundBy::Startup | BoundBy::Clear => Standing::default(),
         // The rows of the new window are not written yet, and the machine has counted the old ones.
         BoundBy::Compact => Standing::default(),
-        BoundBy::Resume | BoundBy::Lazy => of_transcript(call.facts, &Heads::default(), false),
-        BoundBy::Fork => of_transcript(call.facts, &Heads::default(), true),
+        BoundBy::Resume | BoundBy::Lazy => of_transcript(call, &Heads::default(), false),
+        BoundBy::Fork => of_transcript(call, &Heads::default(), true),
     }
 }
 
 /// Tells the machine what it may have missed: the start of a session that was not heard, as after an update of the
 /// plugin in the middle of it, and a rewind, after which another window stands.
 ///
-/// The whole transcript is read for it, once an event; only events that a mark or a request has woken come here.
+/// The transcript is read for it, once an event; only events that a mark or a request has woken come here.
 pub(super) fn reconcile(call: &mut Call<'_>) {
     if call.facts.agent_id.is_some() || call.state.is_reconciled {
         return;
@@ -36,7 +36,7 @@ pub(super) fn reconcile(call: &mut Call<'_>) {
     if !is_unknown && steps::transcript_path(call.facts).is_none() {
         return;
     }
-    let standing = of_transcript(call.facts, &Heads::of(call), false);
+    let standing = of_transcript(call, &Heads::of(call), false);
     let input = match is_unknown {
         true => Input::SessionBound {
             by: BoundBy::Lazy,
@@ -118,10 +118,15 @@ struct Message {
 /// What the transcript says at its end; nothing where it cannot be read, which costs a boot that is given twice.
 ///
 /// `is_forked`: the boot in it is another session's.
-fn of_transcript(facts: &Facts, heads: &Heads, is_forked: bool) -> Standing {
-    match read(facts, heads) {
+fn of_transcript(call: &Call<'_>, heads: &Heads, is_forked: bool) -> Standing {
+    match read(call, heads) {
         Ok(Some(found)) => {
-            let session_id = facts.session_id.as_deref().filter(|_| !is_forked).unwrap_or("another");
+            let session_id = call
+                .facts
+                .session_id
+                .as_deref()
+                .filter(|_| !is_forked)
+                .unwrap_or("another");
             let seen = |at: usize| match found.tagged.get(at) {
                 Some(true) => Seen::ON_BRANCH,
                 _ => Seen::default(),
@@ -145,11 +150,11 @@ fn of_transcript(facts: &Facts, heads: &Heads, is_forked: bool) -> Standing {
     }
 }
 
-fn read(facts: &Facts, heads: &Heads) -> Result<Option<crate::history::Standing>, HistoryError> {
-    let Some(path) = steps::transcript_path(facts).filter(|path| path.exists()) else {
+fn read(call: &Call<'_>, heads: &Heads) -> Result<Option<crate::history::Standing>, HistoryError> {
+    let Some(path) = steps::transcript_path(call.facts).filter(|path| path.exists()) else {
         return Ok(None);
     };
-    let transcript = Transcript::read(path)?;
+    let transcript = Transcript::open(path, call.world.state_dir.as_deref())?;
     if transcript.is_empty() {
         return Ok(None);
     }

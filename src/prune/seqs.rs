@@ -11,14 +11,16 @@ use crate::history::Transcript;
 #[derive(Debug)]
 pub struct Seqs {
     path: Option<PathBuf>,
+    state_dir: Option<PathBuf>,
     transcript: OnceCell<Option<Transcript>>,
 }
 
 impl Seqs {
-    /// Addresses in this transcript; without one, none is known.
-    pub fn new(path: Option<PathBuf>) -> Self {
+    /// Addresses in this transcript; without one, none is known. With the folder of its index, only what is new is read.
+    pub fn new(path: Option<PathBuf>, state_dir: Option<PathBuf>) -> Self {
         Self {
             path,
+            state_dir,
             transcript: OnceCell::new(),
         }
     }
@@ -28,7 +30,7 @@ impl Seqs {
     pub fn of(&self, tool_use_id: &str) -> Option<u64> {
         let read = || {
             let path = self.path.as_deref()?;
-            Transcript::read(path)
+            Transcript::open(path, self.state_dir.as_deref())
                 .inspect_err(|error| tracing::warn!(%error, "cut without addresses"))
                 .ok()
         };

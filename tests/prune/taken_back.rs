@@ -34,7 +34,7 @@ impl Session {
         let event = talk.event();
         let raw: Box<RawValue> = serde_json::from_str(&event).unwrap();
         let parsed = CompactEvent::parse(&raw).unwrap();
-        let (options, seqs) = (eager(), Seqs::new(Some(self.file.path().to_path_buf())));
+        let (options, seqs) = (eager(), Seqs::new(Some(self.file.path().to_path_buf()), None));
         let outcome = run(&PruneInput {
             entries: &parsed.messages,
             transcript: Some(self.file.path()),
@@ -179,6 +179,6 @@ fn by_id_and_by_address_also_after_a_second_cut() {
 
 #[test]
 fn without_a_transcript_that_history_reads_the_id_stands_alone() {
-    assert_eq!(Seqs::new(None).of("toolu_1"), None);
-    assert_eq!(Seqs::new(Some(Path::new("/nowhere").to_path_buf())).of("toolu_1"), None);
+    assert_eq!(Seqs::new(None, None).of("toolu_1"), None);
+    assert_eq!(Seqs::new(Some(Path::new("/nowhere").to_path_buf()), None).of("toolu_1"), None);
 }
