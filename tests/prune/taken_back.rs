@@ -180,5 +180,8 @@ fn by_id_and_by_address_also_after_a_second_cut() {
 #[test]
 fn without_a_transcript_that_history_reads_the_id_stands_alone() {
     assert_eq!(Seqs::new(None, None).of("toolu_1"), None);
-    assert_eq!(Seqs::new(Some(Path::new("/nowhere").to_path_buf()), None).of("toolu_1"), None);
+    assert_eq!(
+        Seqs::new(Some(Path::new("/nowhere").to_path_buf()), None).of("toolu_1"),
+        None
+    );
 }
