@@ -10,6 +10,9 @@ mod state;
 mod trial;
 mod world;
 
+#[cfg(test)]
+mod bench;
+
 mod standing;
 mod steps;
 

@@ -75,24 +75,29 @@ fn fill(call: &Call<'_>) -> String {
             .map_or("the client gives no figures", |notice| notice.text.as_str());
         return format!("fill: no marks ({why})");
     };
-    let Some(fill) = call.facts.usage.as_ref().and_then(|usage| marks.fill(usage)) else {
-        return format!(
-            "fill: not known yet; reset at {}",
-            steps::figure(marks.reset_at, marks.unit)
-        );
+    let mut line = match call.facts.usage.as_ref().and_then(|usage| marks.fill(usage)) {
+        Some(fill) => {
+            let full = (fill / marks.point * BAR_COLUMNS as f64).clamp(0.0, BAR_COLUMNS as f64) as usize;
+            let bar = format!("{}{}", "█".repeat(full), "░".repeat(BAR_COLUMNS - full));
+            let unit = if marks.unit == Unit::Tokens { " tokens" } else { "" };
+            format!("fill {bar} {}{unit}", steps::figure(fill, marks.unit))
+        }
+        None => "fill not known yet".to_owned(),
     };
-    let full = (fill / marks.point * BAR_COLUMNS as f64).clamp(0.0, BAR_COLUMNS as f64) as usize;
-    let bar = format!("{}{}", "█".repeat(full), "░".repeat(BAR_COLUMNS - full));
-    let unit = if marks.unit == Unit::Tokens { " tokens" } else { "" };
-    let warning = marks
-        .warn_at
-        .map(|mark| format!(", warning at {}", steps::figure(mark, marks.unit)));
-    format!(
-        "fill {bar} {}{unit}{}, reset at {}",
-        steps::figure(fill, marks.unit),
-        warning.unwrap_or_default(),
-        steps::figure(marks.reset_at, marks.unit)
-    )
+    // A mark at which no live row does anything is none.
+    let switches = steps::switches(call.config);
+    let warn_at = marks.warn_at.filter(|_| switches.warning && switches.reset);
+    let live = [
+        ("warning at", warn_at),
+        ("reset at", switches.reset.then_some(marks.reset_at)),
+        ("the client compacts at", (!switches.reset).then_some(marks.point)),
+    ];
+    for (what, at) in live {
+        if let Some(at) = at {
+            line.push_str(&format!(", {what} {}", steps::figure(at, marks.unit)));
+        }
+    }
+    line
 }
 
 fn request(call: &Call<'_>) -> Option<String> {
@@ -123,5 +128,41 @@ fn shelves(call: &Call<'_>) -> String {
             });
             format!("notes: {}", counts.collect::<Vec<_>>().join(", "))
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use crate::handlers::bench::Bench;
+    use crate::wire::{Answer, Event};
+
+    /// The line about the fill, with this table.
+    fn fill(table: &str, tokens: Option<u64>) -> String {
+        let command = json!({ "command": "notesoup", "args": "" });
+        match Bench::new(table).ask(Event::CommandRun, &command, tokens).answer {
+            Some(Answer::Lines { lines }) => lines.into_iter().find(|line| line.starts_with("fill")).unwrap(),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn a_mark_is_shown_where_something_happens_at_it() {
+        let bar = format!("{}{}", "█".repeat(20), "░".repeat(20));
+        assert_eq!(
+            fill("", Some(500_000)),
+            format!("fill {bar} 500,000 tokens, warning at 942,424, reset at 958,808")
+        );
+        assert_eq!(
+            fill("", None),
+            "fill not known yet, warning at 942,424, reset at 958,808"
+        );
+        let silent = "[hooks]\nwarning.enabled = false\nwarning-at-prompt.enabled = false\n";
+        assert_eq!(fill(silent, None), "fill not known yet, reset at 958,808");
+        assert_eq!(
+            fill("profile = \"compact-shaper\"\n", Some(500_000)),
+            format!("fill {bar} 500,000 tokens, the client compacts at 967,000")
+        );
     }
 }

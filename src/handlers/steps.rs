@@ -134,7 +134,7 @@ impl Told {
 }
 
 /// What the live rows want of the window. Vetoes are rows of their own, so the machine makes none for the profile.
-fn switches(config: &Config) -> Switches {
+pub(super) fn switches(config: &Config) -> Switches {
     let runs = |handler: &str| config.hooks.values().any(|row| row.enabled && row.run == handler);
     Switches {
         boot: runs("boot"),

@@ -28,46 +28,20 @@ fn run(call: &mut Call<'_>) -> Result<Option<Answer>, Failure> {
 
 #[cfg(test)]
 mod tests {
-    use std::fs;
+    use serde_json::json;
 
-    use serde_json::value::RawValue;
-    use serde_json::{Value, json};
-
-    use crate::handlers::{World, dispatch};
-    use crate::wire::{Answer, Event, Facts, Request, VERSION};
+    use crate::handlers::bench::Bench;
+    use crate::wire::{Answer, Event};
 
     /// What a prompt is answered with in a window that is over its mark, by the row of that name.
     fn at_a_prompt(table: &str) -> (Option<Answer>, Option<String>) {
-        let folder = tempfile::tempdir().unwrap();
-        fs::write(folder.path().join("hooks.toml"), table).unwrap();
-        let mut world = World::alone_in(folder.path());
-        world.user_file = Some(folder.path().join("hooks.toml"));
-        let usage = json!({
-            "tokens": 950_000,
-            "window": 1_000_000,
-            "percent": 95,
-            "breakdown": { "rawMaxTokens": 1_000_000, "autoCompactThreshold": 967_000, "isAutoCompactEnabled": true },
-        });
-        let facts = Facts {
-            session_id: Some("s".to_owned()),
-            cwd: Some(folder.path().display().to_string()),
-            usage: Some(serde_json::from_value(usage).unwrap()),
-            ..Facts::default()
-        };
-        let mut ask = |event: Event, input: Value, state: Option<Value>| {
-            let raw = |value: Value| RawValue::from_string(value.to_string()).unwrap();
-            let (input, state) = (raw(input), state.map(raw));
-            let request = Request {
-                v: VERSION,
-                event: event.name().into(),
-                e: Some(&input),
-                facts: facts.clone(),
-                state: state.as_deref(),
-            };
-            dispatch(&request, &mut world).unwrap()
-        };
-        let started = ask(Event::ClassicSessionStart, json!({ "source": "startup" }), None);
-        let reply = ask(Event::ClassicUserPromptSubmit, json!({ "prompt": "go" }), started.state);
+        let mut bench = Bench::new(table);
+        bench.ask(Event::ClassicSessionStart, &json!({ "source": "startup" }), None);
+        let reply = bench.ask(
+            Event::ClassicUserPromptSubmit,
+            &json!({ "prompt": "go" }),
+            Some(950_000),
+        );
         (reply.answer, reply.row)
     }
 
