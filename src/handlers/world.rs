@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
-use rand::rngs::ChaCha8Rng;
-use rand::{RngExt as _, SeedableRng as _};
+use rand::rngs::{ChaCha8Rng, SysRng};
+use rand::{RngExt as _, SeedableRng as _, TryRng as _};
 
 use crate::config::{NotesOptions, Sources};
 use crate::paths;
@@ -75,9 +75,8 @@ impl World {
     /// Straight from the system where no test has seeded chance: a generator to draw one word from costs a tenth of
     /// what an event takes.
     pub fn secret(&mut self) -> u64 {
-        let mut word = [0; 8];
-        match rustix::rand::getrandom(&mut word, rustix::rand::GetRandomFlags::empty()) {
-            Ok(8) if self.rng.is_none() => u64::from_ne_bytes(word),
+        match SysRng.try_next_u64() {
+            Ok(word) if self.rng.is_none() => word,
             _ => self.rng().random(),
         }
     }
