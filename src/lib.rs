@@ -4,6 +4,9 @@
 //! Every event of the client goes through a table (`hooks.toml`) to a handler: a pure function from event, facts,
 //! state and config to an answer, effects and a new state. See `ARCHITECTURE.md` for the drawing.
 
+#[cfg(not(unix))]
+compile_error!("notesoup runs on Linux and macOS; on Windows, build it in WSL");
+
 pub mod boot;
 pub mod cli;
 pub mod config;
