@@ -28,5 +28,5 @@ pub(super) fn refuse(refusal: Refusal, json: bool) -> ExitCode {
 pub(super) fn print_json(value: &Value) {
     // In one piece: standard output would write line by line.
     let text = format!("{value:#}\n");
-    let _ = anstream::stdout().write_all(text.as_bytes());
+    let _ = super::out::stdout().write_all(text.as_bytes());
 }

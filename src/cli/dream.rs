@@ -15,13 +15,13 @@ use indicatif::ProgressBar;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
 use super::Global;
-use super::steps::tilde;
 use crate::config;
 use crate::dream::{DreamError, Gate, Outcome, Progress, Request, Survey, Undone, arguments, dream, survey, undo};
 use crate::handlers::catalog;
 use crate::notes::{Identity, Notes};
 use crate::package::client::Client;
 use crate::package::store;
+use crate::paths::tilde;
 use crate::wire::Facts;
 
 /// How many addresses are listed for a person.
@@ -39,8 +39,11 @@ Examples:
   notesoup dream --force      now
   notesoup dream --undo       take the last one back
 
-The model gets the five notes tools and nothing else. There is a commit in the notes folder before and one after; the
-report goes to dreams/ there. For a nightly run: 0 4 * * * cd ~/project && notesoup dream
+The model gets the five notes tools and nothing else. There is a commit in the notes folder before and one after; the \
+report goes to dreams/ there.
+
+Every night, by cron:
+  0 4 * * * cd ~/project && notesoup dream
 
 Ctrl-C stops it: what it had changed by then is committed, and --undo takes it back.
 
@@ -235,14 +238,14 @@ fn ask_for_repository(request: &Request) -> Result<bool, DreamError> {
 fn tell<T: serde::Serialize>(json: bool, what: &T, in_words: impl FnOnce(&T)) {
     if json {
         let told = serde_json::to_string_pretty(what).unwrap_or_default();
-        let _ = writeln!(anstream::stdout(), "{told}");
+        let _ = writeln!(super::out::stdout(), "{told}");
     } else {
         in_words(what);
     }
 }
 
 fn tell_survey(found: &Survey, request: &Request) {
-    let mut out = anstream::stdout();
+    let mut out = super::out::stdout();
     let kind = if found.is_repository {
         "a git repository"
     } else {
@@ -263,7 +266,7 @@ fn tell_survey(found: &Survey, request: &Request) {
 }
 
 fn tell_outcome(outcome: &Outcome) {
-    let mut out = anstream::stdout();
+    let mut out = super::out::stdout();
     let _ = writeln!(out, "{}\n", outcome.report.trim_end());
     let short = outcome.commit.get(..10).unwrap_or(&outcome.commit);
     let _ = writeln!(
@@ -281,7 +284,7 @@ fn tell_outcome(outcome: &Outcome) {
 }
 
 fn tell_undone(undone: &Undone) {
-    let mut out = anstream::stdout();
+    let mut out = super::out::stdout();
     let short = undone.dream.get(..10).unwrap_or(&undone.dream);
     let _ = writeln!(
         out,
@@ -307,7 +310,7 @@ fn shlex_line(args: &[String]) -> String {
 fn complain(json: bool, err: &DreamError) {
     if json {
         let told = serde_json::json!({ "ok": false, "error": err.to_string(), "hint": err.hint() });
-        let _ = writeln!(anstream::stdout(), "{told:#}");
+        let _ = writeln!(super::out::stdout(), "{told:#}");
         return;
     }
     let mut out = anstream::stderr();

@@ -84,7 +84,7 @@ pub fn run(args: &PruneArgs, global: &Global) -> ExitCode {
     if let Some(file) = &args.html {
         return write_page(file, &html_page(&report, &picture, &name(&args.preview)));
     }
-    let mut out = anstream::stdout();
+    let mut out = super::out::stdout();
     let _ = match (args.json, width()) {
         (true, _) => writeln!(out, "{:#}", serde_json::to_value(&report).unwrap_or_default()),
         (false, Some(width)) => write!(out, "{}", on_terminal(&report, width)),
@@ -102,12 +102,12 @@ fn name(path: &Path) -> String {
 
 fn write_page(file: &Path, page: &str) -> ExitCode {
     if file == Path::new("-") {
-        let _ = write!(anstream::stdout(), "{page}");
+        let _ = write!(super::out::stdout(), "{page}");
         return ExitCode::SUCCESS;
     }
     match fs::write(file, page) {
         Ok(()) => {
-            let _ = writeln!(anstream::stdout(), "{}", file.display());
+            let _ = writeln!(super::out::stdout(), "{}", file.display());
             ExitCode::SUCCESS
         }
         Err(error) => super::fail(&format!("cannot write {}: {error}", file.display())),

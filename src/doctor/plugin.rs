@@ -4,9 +4,10 @@ use std::path::Path;
 
 use super::{Examination, Finding, Part, Report};
 use crate::package::client::{Client, Verdict};
-use crate::package::install::{Request, Scope, install};
+use crate::package::install::{Request, Scope, install, same_folder};
 use crate::package::store::Store;
 use crate::package::{NAME, PLUGIN_ID, PackageError, VERSION};
+use crate::paths::tilde;
 
 const PART: Part = Part::Plugin;
 const REMEDY: &str = "notesoup install";
@@ -23,7 +24,7 @@ pub(super) fn examine(examination: &Examination, client: Option<&Client>, report
     let Some(version) = store.current_version() else {
         report(Finding::wrong(
             PART,
-            format!("no plugin is installed in {}", store.root().display()),
+            format!("no plugin is installed in {}", tilde(store.root())),
             REMEDY,
         ));
         return;
@@ -34,7 +35,7 @@ pub(super) fn examine(examination: &Examination, client: Option<&Client>, report
     } else if is_up_to_date {
         report(Finding::well(
             PART,
-            format!("{version} in {}", store.current().display()),
+            format!("plugin {VERSION} in {}", tilde(&store.current())),
         ));
     } else {
         report(Finding::wrong(
@@ -44,19 +45,19 @@ pub(super) fn examine(examination: &Examination, client: Option<&Client>, report
         ));
     }
     if let Some(client) = client
-        && let Err(err) = known_to(client, &store, report)
+        && let Err(err) = known_to(examination, client, &store, report)
     {
         report(Finding::wrong(PART, err.to_string(), err.hint()));
     }
 }
 
-fn known_to(client: &Client, store: &Store, report: Report<'_>) -> Result<(), PackageError> {
+fn known_to(examination: &Examination, client: &Client, store: &Store, report: Report<'_>) -> Result<(), PackageError> {
     let current = store.current();
     let market = client.marketplaces()?.into_iter().find(|market| market.name == NAME);
     match market.as_ref().and_then(|market| market.path.as_deref()) {
         Some(path) if path == current => {}
         Some(path) => report(
-            Finding::note(PART, format!("the client takes the plugin from {}", path.display()))
+            Finding::note(PART, format!("the client takes the plugin from {}", tilde(path)))
                 .remedy(format!("{REMEDY} has it take the installed one")),
         ),
         None => report(Finding::wrong(
@@ -75,15 +76,26 @@ fn known_to(client: &Client, store: &Store, report: Report<'_>) -> Result<(), Pa
         ));
     }
     for plugin in &ours {
-        let project = plugin
-            .project_path
-            .as_deref()
-            .map(|path| format!(" ({})", path.display()));
+        let project = plugin.project_path.as_deref().map(|path| format!(" ({})", tilde(path)));
         let place = format!("{} scope{}", plugin.scope, project.unwrap_or_default());
         if let Some(older) = plugin.version.as_deref().filter(|version| *version != VERSION) {
             report(Finding::note(PART, format!("the client has it on record as {older}: {place}")).remedy(REMEDY));
         }
-        if plugin.enabled {
+        let is_elsewhere = plugin
+            .project_path
+            .as_deref()
+            .is_some_and(|path| !same_folder(path, &examination.cwd));
+        if is_elsewhere && !plugin.enabled {
+            report(
+                Finding::note(
+                    PART,
+                    format!("{PLUGIN_ID} is for another project, not for this folder: {place}"),
+                )
+                .remedy(format!(
+                    "{REMEDY} has it in every project of yours, {REMEDY} --scope project in this one, too"
+                )),
+            );
+        } else if plugin.enabled {
             report(Finding::well(PART, format!("{PLUGIN_ID} is enabled: {place}")));
         } else {
             report(Finding::wrong(

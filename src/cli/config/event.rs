@@ -104,7 +104,7 @@ pub(super) fn run(args: &EventArgs, here: Here, as_json: bool) -> ExitCode {
         Ok(trial) => trial,
         Err(error) => return fail(&error.to_string()),
     };
-    let mut out = anstream::stdout();
+    let mut out = crate::cli::out::stdout();
     if as_json {
         let _ = writeln!(out, "{:#}", serde_json::to_value(&trial).unwrap_or_default());
         return ExitCode::SUCCESS;

@@ -7,11 +7,11 @@ use clap::Args;
 use serde_json::{Map, Value, json};
 
 use super::layers::Here;
-use crate::cli::steps::tilde;
 use crate::cli::table::{Column, Kind, fit, render, width};
 use crate::cli::{Global, fail};
 use crate::config::explain::{Below, all};
 use crate::config::{Loaded, Origin, key, shown, suggestion};
+use crate::paths::tilde;
 use crate::texts::catalog;
 
 /// Show the merged config, each value with where it comes from
@@ -53,7 +53,7 @@ pub fn run(args: &ShowArgs, global: &Global) -> ExitCode {
             suggestion(section, known)
         ));
     }
-    let mut out = anstream::stdout();
+    let mut out = crate::cli::out::stdout();
     if args.toml {
         return match as_toml(&loaded, args.section.as_deref()) {
             Ok(text) => {

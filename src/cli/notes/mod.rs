@@ -191,5 +191,5 @@ fn ok_json(data: &impl serde::Serialize) -> Value {
 }
 
 fn print(text: &str) {
-    let _ = writeln!(anstream::stdout(), "{text}");
+    let _ = writeln!(crate::cli::out::stdout(), "{text}");
 }

@@ -15,12 +15,12 @@ use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::json;
 
 use super::Global;
-use super::steps::tilde;
 use super::table::width;
 use crate::config::claude;
 use crate::config::{self, Config};
 use crate::handlers::{World, catalog};
 use crate::paths;
+use crate::paths::tilde;
 use crate::prune::parse_tokens;
 use crate::replay::{Replay, ReplayError, ReplayInput, replay};
 use crate::wire::Facts;
@@ -39,7 +39,7 @@ Examples:
   notesoup replay --last --config try.toml  the newest, under settings that are only tried
   notesoup replay FILE --window 1m --json   for a model with a window of a million tokens
 
-The settings are those of this folder, as for a session that runs in it. Figures behind the first reset are computed: the
+The settings are those of this folder, as for a session that runs in it. Figures behind the first reset are computed: the \
 window grows by what the recorded one grew. Commands and calls of our tools are not replayed, and nothing is written.
 
 Exit code 1 when a conversation could not be replayed.")]
@@ -98,7 +98,7 @@ pub fn run(args: &ReplayArgs, global: &Global) -> ExitCode {
         }
     }
     if args.json {
-        let _ = writeln!(anstream::stdout(), "{:#}", json!({ "conversations": told }));
+        let _ = writeln!(crate::cli::out::stdout(), "{:#}", json!({ "conversations": told }));
     }
     code
 }
@@ -136,7 +136,7 @@ fn bar(file: &Path) -> ProgressBar {
 }
 
 fn print(replay: &Replay, place: usize) {
-    let mut out = anstream::stdout();
+    let mut out = crate::cli::out::stdout();
     if place > 0 {
         let _ = writeln!(out);
     }
