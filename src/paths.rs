@@ -34,7 +34,11 @@ pub fn claude_dir() -> Option<PathBuf> {
 /// The path for a person to read, with `~` for the home folder.
 pub fn tilde(path: &Path) -> String {
     let below = home().and_then(|home| path.strip_prefix(home).ok().map(Path::to_path_buf));
-    below.map_or_else(|| path.display().to_string(), |rest| format!("~/{}", rest.display()))
+    match below {
+        None => path.display().to_string(),
+        Some(rest) if rest.as_os_str().is_empty() => "~".to_owned(),
+        Some(rest) => format!("~/{}", rest.display()),
+    }
 }
 
 fn xdg(variable: &str, below_home: &str) -> Option<PathBuf> {

@@ -10,13 +10,16 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
 
+use anstyle::{AnsiColor, Style};
 use clap::Args;
 use indicatif::ProgressBar;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
 use super::Global;
 use crate::config;
-use crate::dream::{DreamError, Gate, Outcome, Progress, Request, Survey, Undone, arguments, dream, survey, undo};
+use crate::dream::{
+    DreamError, Gate, Outcome, Progress, Request, Survey, Undone, arguments, counted, dream, survey, undo,
+};
 use crate::handlers::catalog;
 use crate::notes::{Identity, Notes};
 use crate::package::client::Client;
@@ -231,8 +234,8 @@ fn ask_for_repository(request: &Request) -> Result<bool, DreamError> {
     );
     let _ = err.flush();
     let mut answer = String::new();
-    let _ = io::stdin().lock().read_line(&mut answer);
-    Ok(matches!(answer.trim().to_lowercase().as_str(), "" | "y" | "yes"))
+    let has_answered = io::stdin().lock().read_line(&mut answer).is_ok_and(|read| read > 0);
+    Ok(has_answered && matches!(answer.trim().to_lowercase().as_str(), "" | "y" | "yes"))
 }
 
 fn tell<T: serde::Serialize>(json: bool, what: &T, in_words: impl FnOnce(&T)) {
@@ -255,7 +258,7 @@ fn tell_survey(found: &Survey, request: &Request) {
     let _ = writeln!(out, "project  {}", request.project.as_deref().unwrap_or("none"));
     let last = found.last.map_or_else(|| "none".to_owned(), |last| last.to_string());
     let _ = writeln!(out, "last     {last}");
-    let _ = writeln!(out, "new      {} notes", found.changed.len());
+    let _ = writeln!(out, "new      {}", counted(found.changed.len()));
     list(&mut out, &found.changed);
     let gate = match &found.gate {
         Gate::Open => "a dream is worth it now",
@@ -271,8 +274,8 @@ fn tell_outcome(outcome: &Outcome) {
     let short = outcome.commit.get(..10).unwrap_or(&outcome.commit);
     let _ = writeln!(
         out,
-        "{} notes changed (commit {short}). Report: {}",
-        outcome.changed.len(),
+        "{} changed (commit {short}). Report: {}",
+        counted(outcome.changed.len()),
         tilde(&outcome.report_file)
     );
     list(&mut out, &outcome.changed);
@@ -288,8 +291,12 @@ fn tell_undone(undone: &Undone) {
     let short = undone.dream.get(..10).unwrap_or(&undone.dream);
     let _ = writeln!(
         out,
-        "Took back the dream of commit {short}: {} files are as before.",
-        undone.files.len()
+        "Took back the dream of commit {short}: {}.",
+        match undone.files.len() {
+            0 => "it had changed nothing".to_owned(),
+            1 => "1 file is as before".to_owned(),
+            files => format!("{files} files are as before"),
+        }
     );
     list(&mut out, &undone.files);
 }
@@ -313,7 +320,12 @@ fn complain(json: bool, err: &DreamError) {
         let _ = writeln!(super::out::stdout(), "{told:#}");
         return;
     }
+    let (red, dim) = (AnsiColor::Red.on_default().bold(), Style::new().dimmed());
     let mut out = anstream::stderr();
-    let _ = writeln!(out, "{err}");
-    let _ = writeln!(out, "  -> {}", err.hint());
+    let _ = match err {
+        // Nothing is wrong then.
+        DreamError::GateClosed { .. } | DreamError::Stopped => writeln!(out, "{err}"),
+        _ => writeln!(out, "{red}error{red:#}: {err}"),
+    };
+    let _ = writeln!(out, "{dim}  ->{dim:#} {}", err.hint());
 }

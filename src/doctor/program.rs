@@ -7,6 +7,8 @@ use std::time::Instant;
 use std::{env, fs};
 
 use serde_json::{Value, json};
+use tracing::Level;
+use tracing_subscriber::filter::Targets;
 
 use super::{Examination, Finding, Part, Report};
 use crate::package::VERSION;
@@ -23,6 +25,31 @@ pub(super) fn examine(examination: &Examination, report: Report<'_>) {
     on_the_path(&examination.program, report);
     answers(examination, report);
     side_files(examination, report);
+    logs(examination, report);
+}
+
+/// Where the logs go that were asked for; nothing when none were.
+fn logs(examination: &Examination, report: Report<'_>) {
+    let Some(wanted) = env::var_os("NOTESOUP_LOG").filter(|wanted| !wanted.is_empty()) else {
+        return;
+    };
+    let wanted = wanted.to_string_lossy();
+    let logs_us = |targets: Targets| targets.would_enable("notesoup", &Level::ERROR);
+    match (&examination.world.state_dir, wanted.parse().is_ok_and(logs_us)) {
+        (Some(state), true) => report(Finding::well(
+            PART,
+            format!(
+                "NOTESOUP_LOG={wanted}: sessions log to {}",
+                tilde(&state.join("log/notesoup.jsonl"))
+            ),
+        )),
+        (None, true) => {}
+        (_, false) => report(Finding::wrong(
+            PART,
+            format!("NOTESOUP_LOG={wanted} logs nothing"),
+            "NOTESOUP_LOG=debug, info, warn or error",
+        )),
+    }
 }
 
 /// What a person gets by typing `notesoup`.

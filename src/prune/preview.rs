@@ -28,11 +28,10 @@ pub fn lines(report: &Report, width: usize) -> Vec<String> {
 /// The line for the person when a cut was done.
 pub fn cut_line(report: &Report) -> String {
     let mut line = format!(
-        "Pruned: {} → {}{} ({} % less), {} cut.",
+        "Pruned: {} → {} {}, {} cut.",
         tokens(report.tokens_before),
         tokens(report.tokens_after),
-        estimate(report),
-        report.saved_percent,
+        less(report),
         counted(report.cuts, "output"),
     );
     if let Some(target) = report.target.as_ref().filter(|target| !target.met) {
@@ -81,15 +80,14 @@ fn headline(report: &Report) -> String {
     };
     match report.verdict {
         Verdict::Cut => format!(
-            "{command} would cut {}: {} → {}{} ({} % less).",
+            "{command} would cut {}: {} → {} {}.",
             counted(report.cuts, "output"),
             tokens(report.tokens_before),
             tokens(report.tokens_after),
-            estimate(report),
-            report.saved_percent
+            less(report)
         ),
         _ => {
-            let line = skip_line(report).replace("; nothing was cut", "; nothing would be cut");
+            let line = skip_line(report).replace("; nothing was cut", "");
             format!("{command} would change nothing: {line}.")
         }
     }
@@ -260,6 +258,11 @@ fn counted(count: usize, what: &str) -> String {
         (_, Some(("result", rest))) => format!("{count} results {rest}"),
         _ => format!("{count} {what}s"),
     }
+}
+
+fn less(report: &Report) -> String {
+    let estimate = if report.measured { "" } else { ", an estimate" };
+    format!("({} % less{estimate})", report.saved_percent)
 }
 
 fn estimate(report: &Report) -> &'static str {

@@ -178,6 +178,23 @@ fn what_the_clients_settings_hold_for_us_is_looked_at() {
     has(&config, "settings.local.json: is not JSON");
 }
 
+#[test]
+fn a_log_that_was_asked_for_is_named_with_its_file() {
+    let mut bench = bench();
+    bench.set("NOTESOUP_LOG", "debug");
+    let told = bench.run(&["doctor", "--json"]).ok().json();
+    has(
+        &findings(&told, "program"),
+        "sessions log to ~/.local/state/notesoup/log/notesoup.jsonl",
+    );
+    for nonsense in ["verbose", "a=b=c"] {
+        bench.set("NOTESOUP_LOG", nonsense);
+        let said = bench.run(&["doctor"]);
+        assert_eq!(said.code, Some(1), "{nonsense}: {}", said.stdout);
+        assert!(said.stdout.contains("logs nothing"), "{nonsense}: {}", said.stdout);
+    }
+}
+
 /// Switched on for one project only, it is no fault that it is off elsewhere.
 #[test]
 fn a_plugin_of_another_project_is_no_fault_of_this_folder() {

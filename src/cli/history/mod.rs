@@ -17,6 +17,8 @@ use serde_json::{Value, json};
 use super::Global;
 use super::answer::{print_json, refuse};
 use super::table::local;
+pub(super) use find::newest_ones;
+
 use crate::history::tools::{self, Entry, ListInput, ListOutput, Texts, WindowsInput};
 use crate::history::{Conversation, Head, Role, ToolStatus};
 use crate::outcome::Refusal;
