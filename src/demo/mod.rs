@@ -49,10 +49,7 @@ pub fn play(out: &mut dyn io::Write, width: usize) -> io::Result<()> {
     conversation.work()?;
     stage.fill(28_400)?;
     stage.chapter("/prune-preview", "What /compact prune would cut. Nothing is changed.")?;
-    stage.event(
-        "command.run",
-        &json!({ "command": "prune-preview", "args": "", "presentation": { "columns": stage.room() } }),
-    )?;
+    stage.event("command.run", &json!({ "command": "prune-preview", "args": "" }))?;
     stage.chapter(
         "/compact prune",
         "Every word stays; what can be had again is cut to its head.",

@@ -69,7 +69,7 @@ impl<'a> Stage<'a> {
     }
 
     /// How wide a line of a text may be.
-    pub(super) fn room(&self) -> usize {
+    fn room(&self) -> usize {
         self.width.saturating_sub(INDENT)
     }
 
@@ -216,7 +216,7 @@ impl<'a> Stage<'a> {
             Some(Answer::Skip { reason }) => writeln!(self.out, "   Not compacted · {reason}"),
             Some(Answer::Lines { lines }) => lines
                 .iter()
-                .try_for_each(|line| writeln!(self.out, "   {DIM}│{DIM:#} {line}")),
+                .try_for_each(|line| writeln!(self.out, "   {DIM}│{DIM:#} {}", shorten(line, self.room()))),
             Some(Answer::Messages { messages, .. }) => {
                 let new = messages
                     .iter()

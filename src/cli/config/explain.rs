@@ -129,6 +129,8 @@ fn text(story: &Story) -> String {
         }
     } else if story.value.is_some() && story.below.is_empty() {
         let _ = writeln!(text, "\nNo layer says it; this is the built-in default.");
+    } else if story.value.is_none() && story.below.is_empty() {
+        let _ = writeln!(text, "\nNo layer says it: it is not set.");
     }
     if !story.below.is_empty() {
         let _ = writeln!(text, "\nIts values:");
