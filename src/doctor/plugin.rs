@@ -22,11 +22,15 @@ pub(super) fn examine(examination: &Examination, client: Option<&Client>, report
         return;
     };
     let Some(version) = store.current_version() else {
-        report(Finding::wrong(
-            PART,
-            format!("no plugin is installed in {}", tilde(store.root())),
-            REMEDY,
-        ));
+        let said = format!("no plugin is installed in {}", tilde(store.root()));
+        // A checkout that was added as a marketplace serves as well; the program is then found on the PATH.
+        match client.filter(|client| takes_it_from_elsewhere(client, &store)) {
+            Some(client) => {
+                report(Finding::note(PART, said).remedy(format!("{REMEDY} keeps plugin and program together")));
+                tell(known_to(examination, client, &store, report), report);
+            }
+            None => report(Finding::wrong(PART, said, REMEDY)),
+        }
         return;
     };
     let is_up_to_date = store.is_up_to_date(&examination.program);
@@ -44,11 +48,23 @@ pub(super) fn examine(examination: &Examination, client: Option<&Client>, report
             REMEDY,
         ));
     }
-    if let Some(client) = client
-        && let Err(err) = known_to(examination, client, &store, report)
-    {
+    if let Some(client) = client {
+        tell(known_to(examination, client, &store, report), report);
+    }
+}
+
+fn tell(outcome: Result<(), PackageError>, report: Report<'_>) {
+    if let Err(err) = outcome {
         report(Finding::wrong(PART, err.to_string(), err.hint()));
     }
+}
+
+fn takes_it_from_elsewhere(client: &Client, store: &Store) -> bool {
+    let is_other = |path: &Path| path != store.current() && path.join("plugin").is_dir();
+    client.marketplaces().is_ok_and(|markets| {
+        let ours = markets.iter().find(|market| market.name == NAME);
+        ours.and_then(|market| market.path.as_deref()).is_some_and(is_other)
+    })
 }
 
 fn known_to(examination: &Examination, client: &Client, store: &Store, report: Report<'_>) -> Result<(), PackageError> {
@@ -116,7 +132,11 @@ fn known_to(examination: &Examination, client: &Client, store: &Store, report: R
             )),
         );
     }
-    sound(client, &current.join("plugin"), report)
+    let folder = market.and_then(|market| market.path).unwrap_or(current).join("plugin");
+    if folder.is_dir() {
+        sound(client, &folder, report)?;
+    }
+    Ok(())
 }
 
 fn sound(client: &Client, plugin: &Path, report: Report<'_>) -> Result<(), PackageError> {

@@ -195,6 +195,27 @@ fn a_log_that_was_asked_for_is_named_with_its_file() {
     }
 }
 
+#[test]
+fn a_checkout_that_serves_as_marketplace_is_no_fault() {
+    let bench = bench();
+    let checkout = bench.root().join("checkout");
+    fs::create_dir_all(checkout.join("plugin")).unwrap();
+    let script = fs::read_to_string(bench.root().join("claude")).unwrap();
+    let installed = bench.data().join("current").display().to_string();
+    let script = script.replace(&installed, &checkout.display().to_string());
+    fs::write(bench.root().join("claude"), script).unwrap();
+    fs::remove_dir_all(bench.data()).unwrap();
+    let told = bench.run(&["doctor", "--json"]).ok().json();
+    let plugin = findings(&told, "plugin");
+    has(&plugin, "note no plugin is installed in ~/.local/share/notesoup");
+    has(
+        &plugin,
+        &format!("note the client takes the plugin from {}", checkout.display()),
+    );
+    has(&plugin, "well notesoup@notesoup is enabled");
+    has(&plugin, "well passes `claude plugin validate --strict`");
+}
+
 /// Switched on for one project only, it is no fault that it is off elsewhere.
 #[test]
 fn a_plugin_of_another_project_is_no_fault_of_this_folder() {
