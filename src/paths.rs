@@ -3,7 +3,7 @@
 //! Only this module reads the variables that name folders, so that a test can say where everything goes.
 
 use std::env;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// The person's home folder, or `None` when `HOME` is unset or empty.
 pub fn home() -> Option<PathBuf> {
@@ -29,6 +29,16 @@ pub fn data_dir() -> Option<PathBuf> {
 /// Claude Code's own folder: `$CLAUDE_CONFIG_DIR`, by default `~/.claude`. Only read.
 pub fn claude_dir() -> Option<PathBuf> {
     folder("CLAUDE_CONFIG_DIR").or_else(|| home().map(|home| home.join(".claude")))
+}
+
+/// The path for a person to read, with `~` for the home folder.
+pub fn tilde(path: &Path) -> String {
+    let below = home().and_then(|home| path.strip_prefix(home).ok().map(Path::to_path_buf));
+    match below {
+        None => path.display().to_string(),
+        Some(rest) if rest.as_os_str().is_empty() => "~".to_owned(),
+        Some(rest) => format!("~/{}", rest.display()),
+    }
 }
 
 fn xdg(variable: &str, below_home: &str) -> Option<PathBuf> {

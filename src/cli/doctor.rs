@@ -51,12 +51,12 @@ pub fn run(args: &DoctorArgs, global: &Global) -> ExitCode {
     let wrong = findings.iter().filter(|finding| finding.level == Level::Wrong).count();
     if args.json {
         let told = serde_json::json!({ "ok": wrong == 0, "findings": findings });
-        let _ = writeln!(anstream::stdout(), "{told:#}");
+        let _ = writeln!(super::out::stdout(), "{told:#}");
     } else {
         let _ = match wrong {
-            0 => writeln!(anstream::stdout(), "\nAll is well."),
-            1 => writeln!(anstream::stdout(), "\nOne thing is wrong."),
-            _ => writeln!(anstream::stdout(), "\n{wrong} things are wrong."),
+            0 => writeln!(super::out::stdout(), "\nAll is well."),
+            1 => writeln!(super::out::stdout(), "\nOne thing is wrong."),
+            _ => writeln!(super::out::stdout(), "\n{wrong} things are wrong."),
         };
     }
     if wrong == 0 {
@@ -74,7 +74,7 @@ fn show(finding: &Finding, last: Option<Part>) {
         Level::Wrong => ("WRONG", AnsiColor::Red.on_default().bold()),
     };
     let (bold, dim) = (Style::new().bold(), Style::new().dimmed());
-    let mut out = anstream::stdout();
+    let mut out = super::out::stdout();
     if last != Some(finding.part) {
         let title = match finding.part {
             Part::Program => "Program",

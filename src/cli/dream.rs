@@ -10,18 +10,21 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
 
+use anstyle::{AnsiColor, Style};
 use clap::Args;
 use indicatif::ProgressBar;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
 use super::Global;
-use super::steps::tilde;
 use crate::config;
-use crate::dream::{DreamError, Gate, Outcome, Progress, Request, Survey, Undone, arguments, dream, survey, undo};
+use crate::dream::{
+    DreamError, Gate, Outcome, Progress, Request, Survey, Undone, arguments, counted, dream, survey, undo,
+};
 use crate::handlers::catalog;
 use crate::notes::{Identity, Notes};
 use crate::package::client::Client;
 use crate::package::store;
+use crate::paths::tilde;
 use crate::wire::Facts;
 
 /// How many addresses are listed for a person.
@@ -39,8 +42,11 @@ Examples:
   notesoup dream --force      now
   notesoup dream --undo       take the last one back
 
-The model gets the five notes tools and nothing else. There is a commit in the notes folder before and one after; the
-report goes to dreams/ there. For a nightly run: 0 4 * * * cd ~/project && notesoup dream
+The model gets the five notes tools and nothing else. There is a commit in the notes folder before and one after; the \
+report goes to dreams/ there.
+
+Every night, by cron:
+  0 4 * * * cd ~/project && notesoup dream
 
 Ctrl-C stops it: what it had changed by then is committed, and --undo takes it back.
 
@@ -228,21 +234,21 @@ fn ask_for_repository(request: &Request) -> Result<bool, DreamError> {
     );
     let _ = err.flush();
     let mut answer = String::new();
-    let _ = io::stdin().lock().read_line(&mut answer);
-    Ok(matches!(answer.trim().to_lowercase().as_str(), "" | "y" | "yes"))
+    let has_answered = io::stdin().lock().read_line(&mut answer).is_ok_and(|read| read > 0);
+    Ok(has_answered && matches!(answer.trim().to_lowercase().as_str(), "" | "y" | "yes"))
 }
 
 fn tell<T: serde::Serialize>(json: bool, what: &T, in_words: impl FnOnce(&T)) {
     if json {
         let told = serde_json::to_string_pretty(what).unwrap_or_default();
-        let _ = writeln!(anstream::stdout(), "{told}");
+        let _ = writeln!(super::out::stdout(), "{told}");
     } else {
         in_words(what);
     }
 }
 
 fn tell_survey(found: &Survey, request: &Request) {
-    let mut out = anstream::stdout();
+    let mut out = super::out::stdout();
     let kind = if found.is_repository {
         "a git repository"
     } else {
@@ -252,7 +258,7 @@ fn tell_survey(found: &Survey, request: &Request) {
     let _ = writeln!(out, "project  {}", request.project.as_deref().unwrap_or("none"));
     let last = found.last.map_or_else(|| "none".to_owned(), |last| last.to_string());
     let _ = writeln!(out, "last     {last}");
-    let _ = writeln!(out, "new      {} notes", found.changed.len());
+    let _ = writeln!(out, "new      {}", counted(found.changed.len()));
     list(&mut out, &found.changed);
     let gate = match &found.gate {
         Gate::Open => "a dream is worth it now",
@@ -263,13 +269,13 @@ fn tell_survey(found: &Survey, request: &Request) {
 }
 
 fn tell_outcome(outcome: &Outcome) {
-    let mut out = anstream::stdout();
+    let mut out = super::out::stdout();
     let _ = writeln!(out, "{}\n", outcome.report.trim_end());
     let short = outcome.commit.get(..10).unwrap_or(&outcome.commit);
     let _ = writeln!(
         out,
-        "{} notes changed (commit {short}). Report: {}",
-        outcome.changed.len(),
+        "{} changed (commit {short}). Report: {}",
+        counted(outcome.changed.len()),
         tilde(&outcome.report_file)
     );
     list(&mut out, &outcome.changed);
@@ -281,12 +287,16 @@ fn tell_outcome(outcome: &Outcome) {
 }
 
 fn tell_undone(undone: &Undone) {
-    let mut out = anstream::stdout();
+    let mut out = super::out::stdout();
     let short = undone.dream.get(..10).unwrap_or(&undone.dream);
     let _ = writeln!(
         out,
-        "Took back the dream of commit {short}: {} files are as before.",
-        undone.files.len()
+        "Took back the dream of commit {short}: {}.",
+        match undone.files.len() {
+            0 => "it had changed nothing".to_owned(),
+            1 => "1 file is as before".to_owned(),
+            files => format!("{files} files are as before"),
+        }
     );
     list(&mut out, &undone.files);
 }
@@ -307,10 +317,15 @@ fn shlex_line(args: &[String]) -> String {
 fn complain(json: bool, err: &DreamError) {
     if json {
         let told = serde_json::json!({ "ok": false, "error": err.to_string(), "hint": err.hint() });
-        let _ = writeln!(anstream::stdout(), "{told:#}");
+        let _ = writeln!(super::out::stdout(), "{told:#}");
         return;
     }
+    let (red, dim) = (AnsiColor::Red.on_default().bold(), Style::new().dimmed());
     let mut out = anstream::stderr();
-    let _ = writeln!(out, "{err}");
-    let _ = writeln!(out, "  -> {}", err.hint());
+    let _ = match err {
+        // Nothing is wrong then.
+        DreamError::GateClosed { .. } | DreamError::Stopped => writeln!(out, "{err}"),
+        _ => writeln!(out, "{red}error{red:#}: {err}"),
+    };
+    let _ = writeln!(out, "{dim}  ->{dim:#} {}", err.hint());
 }

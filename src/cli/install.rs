@@ -6,6 +6,7 @@ use std::process::ExitCode;
 
 use clap::Args;
 
+use super::Global;
 use super::steps::{self, Report};
 use crate::package::install::{Request, Scope, install};
 use crate::package::{PackageError, VERSION};
@@ -33,13 +34,13 @@ pub struct InstallArgs {
 }
 
 /// Installs, and prints what was done. Exit code 1 when it could not be done.
-pub fn run(args: &InstallArgs) -> ExitCode {
+pub fn run(args: &InstallArgs, global: &Global) -> ExitCode {
     let mut report = Report::new(args.json);
     let outcome =
         request(args.scope, args.dry_run).and_then(|request| install(&request, &mut |step| report.step(step)));
     match outcome {
         Ok(()) => {
-            report.end(|out, changed| closing(out, args, changed));
+            report.end(|out| closing(out, args, report.changes(), &steps::notes_root(global)));
             ExitCode::SUCCESS
         }
         Err(err) => report.fail(&err),
@@ -59,23 +60,45 @@ pub(super) fn request(scope: Scope, dry_run: bool) -> Result<Request, PackageErr
     })
 }
 
-fn closing(out: &mut dyn Write, args: &InstallArgs, changed: bool) {
-    if args.dry_run {
-        let _ = writeln!(out, "Nothing was changed. `notesoup install` does it.");
-        return;
+/// How to call a command for this scope.
+pub(super) fn command(name: &str, scope: Scope) -> String {
+    match scope {
+        Scope::User => format!("notesoup {name}"),
+        Scope::Project => format!("notesoup {name} --scope project"),
     }
-    if !changed {
-        let _ = writeln!(out, "notesoup {VERSION} was installed already; nothing was changed.");
-        return;
-    }
-    let _ = writeln!(
-        out,
-        "\nClaude Code now starts each window with your notes and replaces a full one by a fresh one (open sessions: \
-         /reload-plugins).\n\
+}
+
+fn closing(out: &mut dyn Write, args: &InstallArgs, changes: bool, notes: &str) {
+    let _ = match (changes, args.dry_run) {
+        (false, _) => writeln!(out, "notesoup {VERSION} was installed already; nothing was changed."),
+        (true, true) => writeln!(
+            out,
+            "Nothing was changed. `{}` does it.",
+            command("install", args.scope)
+        ),
+        (true, false) => writeln!(out, "\n{}", now_different(args.scope, notes)),
+    };
+}
+
+/// What is different now, and what to type.
+fn now_different(scope: Scope, notes: &str) -> String {
+    let (place, others) = match scope {
+        Scope::User => ("", String::new()),
+        Scope::Project => (
+            " in this project",
+            format!(
+                "\n`.claude/settings.json` names the plugin; whoever else works on the project runs `{}` once, too.",
+                command("install", scope)
+            ),
+        ),
+    };
+    format!(
+        "Claude Code now starts each window{place} with your notes and replaces a full one by a fresh one (open \
+         sessions: /reload-plugins).\n\
          In a session type /notesoup to look around, /prune-preview to see what a cut would save, /fresh-window for a new \
          window.\n\
-         Settings: /config, or `notesoup config edit`. Check: `notesoup doctor`. Take it back: `notesoup uninstall`; your \
-         notes stay in {}.",
-        steps::notes_root()
-    );
+         Settings: /config, or `notesoup config edit`. Check: `notesoup doctor`. Take it back: `{}`; your notes stay in \
+         {notes}.{others}",
+        command("uninstall", scope)
+    )
 }

@@ -10,9 +10,11 @@ use anstyle::{AnsiColor, Style};
 use clap::Args;
 
 use super::Global;
+use super::replay::newest;
 use super::table::{Column, Kind, column, fit, render, width};
 use crate::config;
 use crate::handlers::catalog;
+use crate::paths::tilde;
 use crate::prune::{
     PreviewInput, Reason, Report, Seqs, Verdict, html_page, lines, parse_tokens, preview_with_picture, short,
 };
@@ -25,15 +27,16 @@ const PLAIN_WIDTH: usize = 100;
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
+  notesoup prune --preview                           your newest conversation in this folder
   notesoup prune --preview ~/.claude/projects/-my-project/0b1c….jsonl
   notesoup prune --preview FILE --to 120k            only as much as it takes
   notesoup prune --preview FILE --html=report.html   a picture of where the room went
 
 In a session: /prune-preview shows the same, /compact prune does it. Nothing is ever written to the transcript.")]
 pub struct PruneArgs {
-    /// The transcript of the conversation
-    #[arg(long, value_name = "TRANSCRIPT")]
-    pub preview: PathBuf,
+    /// The transcript of the conversation; without it, the newest that was held in this folder
+    #[arg(long, value_name = "TRANSCRIPT", required = true, num_args = 0..=1)]
+    pub preview: Option<PathBuf>,
     /// Cut only down to so many tokens (120k, 120000)
     #[arg(long, value_name = "TOKENS", value_parser = tokens)]
     pub to: Option<u64>,
@@ -61,9 +64,17 @@ pub fn run(args: &PruneArgs, global: &Global) -> ExitCode {
         ..Facts::default()
     };
     let config = config::load(&global.world().sources(&facts), &catalog()).config;
-    let seqs = Seqs::new(Some(args.preview.clone()), None);
+    let transcript = match &args.preview {
+        Some(file) => Ok(file.clone()),
+        None => newest(1, env::current_dir().ok().as_deref()).map(|mut files| files.pop().unwrap_or_default()),
+    };
+    let transcript = match transcript {
+        Ok(transcript) => transcript,
+        Err(line) => return super::fail(&line),
+    };
+    let seqs = Seqs::new(Some(transcript.clone()), None);
     let looked = preview_with_picture(&PreviewInput {
-        transcript: &args.preview,
+        transcript: &transcript,
         head: args.head.as_deref(),
         options: &config.prune,
         // Paths of the transcript belong to the folder it was made in, not to this one.
@@ -76,15 +87,21 @@ pub fn run(args: &PruneArgs, global: &Global) -> ExitCode {
         Ok(looked) => looked,
         Err(error) => return super::fail(&error.to_string()),
     };
+    if args.preview.is_none() {
+        report.remarks.push(format!(
+            "The newest conversation of this folder: {}.",
+            tilde(&transcript)
+        ));
+    }
     if args.head.is_none() {
         report.remarks.push(
             "The last row of the file is taken for the end of the conversation; --head UUID names another.".to_owned(),
         );
     }
     if let Some(file) = &args.html {
-        return write_page(file, &html_page(&report, &picture, &name(&args.preview)));
+        return write_page(file, &html_page(&report, &picture, &name(&transcript)));
     }
-    let mut out = anstream::stdout();
+    let mut out = super::out::stdout();
     let _ = match (args.json, width()) {
         (true, _) => writeln!(out, "{:#}", serde_json::to_value(&report).unwrap_or_default()),
         (false, Some(width)) => write!(out, "{}", on_terminal(&report, width)),
@@ -102,12 +119,12 @@ fn name(path: &Path) -> String {
 
 fn write_page(file: &Path, page: &str) -> ExitCode {
     if file == Path::new("-") {
-        let _ = write!(anstream::stdout(), "{page}");
+        let _ = write!(super::out::stdout(), "{page}");
         return ExitCode::SUCCESS;
     }
     match fs::write(file, page) {
         Ok(()) => {
-            let _ = writeln!(anstream::stdout(), "{}", file.display());
+            let _ = writeln!(super::out::stdout(), "{}", file.display());
             ExitCode::SUCCESS
         }
         Err(error) => super::fail(&format!("cannot write {}: {error}", file.display())),

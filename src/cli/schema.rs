@@ -34,7 +34,7 @@ pub struct SchemaArgs {
 
 /// Prints or writes. Exit code 1 for a name that does not exist, or a folder that cannot be written.
 pub fn run(args: &SchemaArgs) -> ExitCode {
-    let mut out = anstream::stdout();
+    let mut out = super::out::stdout();
     if args.write {
         return match schema::write_all(&args.dir) {
             Ok(changed) if changed.is_empty() => {

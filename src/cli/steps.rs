@@ -1,15 +1,19 @@
 //! How install and uninstall tell what they do: a line a step, or one JSON document.
 
-use super::answer::print_json;
 use std::env;
 use std::io::Write;
-use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anstyle::{AnsiColor, Style};
 
+use super::Global;
+use super::answer::print_json;
+use crate::config;
+use crate::handlers::catalog;
 use crate::package::PackageError;
 use crate::package::install::{State, Step};
+use crate::paths::tilde;
+use crate::wire::Facts;
 
 /// Prints steps as they happen, or keeps them for one JSON document.
 pub(super) struct Report {
@@ -33,17 +37,17 @@ impl Report {
                 State::Would => ("would", AnsiColor::Cyan.on_default()),
                 State::Warned => ("note", AnsiColor::Yellow.on_default()),
             };
-            let mut out = anstream::stdout();
+            let mut out = super::out::stdout();
             let _ = writeln!(out, "{style}{word:>5}{style:#}  {:<12} {}", step.what, step.line);
         }
         self.steps.push(step);
     }
 
-    pub(super) fn end(&self, closing: impl FnOnce(&mut dyn Write, bool)) {
+    pub(super) fn end(&self, closing: impl FnOnce(&mut dyn Write)) {
         if self.json {
             print_json(&serde_json::json!({ "ok": true, "changed": self.changed(), "steps": self.steps }));
         } else {
-            closing(&mut anstream::stdout(), self.changed());
+            closing(&mut super::out::stdout());
         }
     }
 
@@ -63,6 +67,11 @@ impl Report {
         ExitCode::FAILURE
     }
 
+    /// Whether anything is, or in a dry run would be, otherwise than before.
+    pub(super) fn changes(&self) -> bool {
+        self.changed() || self.steps.iter().any(|step| step.state == State::Would)
+    }
+
     fn changed(&self) -> bool {
         self.steps
             .iter()
@@ -70,18 +79,14 @@ impl Report {
     }
 }
 
-/// Where the notes are, as far as variables say it.
-pub(super) fn notes_root() -> String {
-    ["NOTESOUP_HOME", "PI_NOTES_HOME"]
-        .into_iter()
-        .find_map(|name| env::var_os(name).filter(|value| !value.is_empty()))
-        .map(PathBuf::from)
-        .or_else(|| crate::paths::home().map(|home| home.join(".agents/notes")))
-        .map_or_else(|| "~/.agents/notes".to_owned(), |path| tilde(&path))
-}
-
-/// The path with `~` for the person's home.
-pub(super) fn tilde(path: &Path) -> String {
-    let below = crate::paths::home().and_then(|home| path.strip_prefix(home).ok().map(Path::to_path_buf));
-    below.map_or_else(|| path.display().to_string(), |rest| format!("~/{}", rest.display()))
+/// Where the notes are, by options, variables and config.
+pub(super) fn notes_root(global: &Global) -> String {
+    let world = global.world();
+    let facts = Facts {
+        cwd: env::current_dir().ok().map(|cwd| cwd.to_string_lossy().into_owned()),
+        ..Facts::default()
+    };
+    let config = config::load(&world.sources(&facts), &catalog()).config;
+    let root = world.notes_root(&config.notes, &[]);
+    root.map_or_else(|| "~/.agents/notes".to_owned(), |root| tilde(&root))
 }

@@ -2,7 +2,7 @@
 
 use std::io::{self, IsTerminal};
 
-use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
+use comfy_table::{CellAlignment, ColumnConstraint, ContentArrangement, Table, presets};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
@@ -83,6 +83,8 @@ pub(super) fn render(columns: &[Column], mut rows: Vec<Vec<String>>, width: usiz
             laid_out.set_padding((0, 2));
             if column.kind == Kind::Number {
                 laid_out.set_cell_alignment(CellAlignment::Right);
+                // Digits on two lines are another number.
+                laid_out.set_constraint(ColumnConstraint::ContentWidth);
             }
         }
     }

@@ -60,7 +60,7 @@ pub fn run(args: &ToolArgs, global: &Global) -> ExitCode {
     let outcome = parameters().and_then(|parameters| call(args, global, &parameters));
     match outcome {
         Ok(answer) if args.text => {
-            let _ = writeln!(anstream::stdout(), "{}", answer.text);
+            let _ = writeln!(super::out::stdout(), "{}", answer.text);
             ExitCode::SUCCESS
         }
         Ok(answer) => {

@@ -15,12 +15,12 @@ use stage::Stage;
 const WINDOW: u64 = 1_000_000;
 const THRESHOLD: u64 = 967_000;
 
-/// Plays the whole story and prints it to `out`.
+/// Plays the whole story and prints it to `out`, in lines of at most `width` columns where the model's texts are longer.
 ///
 /// # Errors
 /// When the temporary folder cannot be made, or `out` cannot be written.
-pub fn play(out: &mut dyn io::Write) -> io::Result<()> {
-    let mut stage = Stage::new(out)?;
+pub fn play(out: &mut dyn io::Write, width: usize) -> io::Result<()> {
+    let mut stage = Stage::new(out, width)?;
     let mut conversation = Conversation::new(stage.transcript_path())?;
 
     stage.chapter(
@@ -49,10 +49,7 @@ pub fn play(out: &mut dyn io::Write) -> io::Result<()> {
     conversation.work()?;
     stage.fill(28_400)?;
     stage.chapter("/prune-preview", "What /compact prune would cut. Nothing is changed.")?;
-    stage.event(
-        "command.run",
-        &json!({ "command": "prune-preview", "args": "", "presentation": { "columns": 96 } }),
-    )?;
+    stage.event("command.run", &json!({ "command": "prune-preview", "args": "" }))?;
     stage.chapter(
         "/compact prune",
         "Every word stays; what can be had again is cut to its head.",

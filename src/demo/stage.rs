@@ -10,13 +10,17 @@ use serde_json::{Value, json};
 use super::{THRESHOLD, WINDOW};
 use crate::config::FieldValue;
 use crate::handlers::{World, dispatch, fields_of};
+use crate::prune::grouped;
 use crate::wire::{Answer, Effect, Event, Facts, Reply, Request, Turn, Usage, VERSION};
 
 /// The session's id.
 pub(super) const SESSION: &str = "demo";
 
-/// How many lines of a long text are shown.
+/// How many lines of a long text are shown; a text that is only a little longer is shown whole.
 const SHOWN_LINES: usize = 14;
+const LITTLE: usize = 3;
+/// What stands before a line of a text.
+const INDENT: usize = 5;
 /// How wide the picture of the fill is.
 const BAR_COLUMNS: usize = 60;
 
@@ -29,6 +33,7 @@ const WARN: Style = Style::new().fg_color(Some(anstyle::Color::Ansi(AnsiColor::Y
 
 pub(super) struct Stage<'a> {
     out: &'a mut dyn Write,
+    width: usize,
     folder: tempfile::TempDir,
     transcript: PathBuf,
     world: World,
@@ -39,19 +44,20 @@ pub(super) struct Stage<'a> {
 }
 
 impl<'a> Stage<'a> {
-    pub(super) fn new(out: &'a mut dyn Write) -> io::Result<Self> {
+    pub(super) fn new(out: &'a mut dyn Write, width: usize) -> io::Result<Self> {
         let folder = tempfile::tempdir()?;
         let transcript = folder.path().join("conversation.jsonl");
         let world = World::alone_in(folder.path());
         let facts = Facts {
             session_id: Some(SESSION.to_owned()),
             cwd: Some(folder.path().display().to_string()),
-            model: Some("claude".to_owned()),
+            model: Some("claude-opus".to_owned()),
             transcript_path: Some(transcript.display().to_string()),
             ..Facts::default()
         };
         Ok(Self {
             out,
+            width,
             folder,
             transcript,
             world,
@@ -60,6 +66,11 @@ impl<'a> Stage<'a> {
             chapters: 0,
             boots: 0,
         })
+    }
+
+    /// How wide a line of a text may be.
+    fn room(&self) -> usize {
+        self.width.saturating_sub(INDENT)
     }
 
     pub(super) fn transcript_path(&self) -> &Path {
@@ -86,14 +97,16 @@ impl<'a> Stage<'a> {
             auto_compact_threshold: None,
             breakdown: breakdown.as_object().cloned(),
         });
-        let filled = usize::try_from(tokens * BAR_COLUMNS as u64 / WINDOW).unwrap_or(0);
+        let figures = format!("{} of {} tokens", figure(tokens), figure(WINDOW));
+        let columns = BAR_COLUMNS.min(self.room().saturating_sub(figures.len()));
+        let filled = usize::try_from(tokens * columns as u64 / WINDOW).unwrap_or(0);
         let style = if tokens > 940_000 { WARN } else { ROW };
         let bar = format!(
             "{style}{}{style:#}{DIM}{}{DIM:#}",
             "█".repeat(filled),
-            "░".repeat(BAR_COLUMNS - filled)
+            "░".repeat(columns - filled)
         );
-        writeln!(self.out, "   {bar} {tokens} of {WINDOW} tokens")
+        writeln!(self.out, "   {bar} {figures}")
     }
 
     /// A turn begins, or ends.
@@ -203,7 +216,7 @@ impl<'a> Stage<'a> {
             Some(Answer::Skip { reason }) => writeln!(self.out, "   Not compacted · {reason}"),
             Some(Answer::Lines { lines }) => lines
                 .iter()
-                .try_for_each(|line| writeln!(self.out, "   {DIM}│{DIM:#} {line}")),
+                .try_for_each(|line| writeln!(self.out, "   {DIM}│{DIM:#} {}", shorten(line, self.room()))),
             Some(Answer::Messages { messages, .. }) => {
                 let new = messages
                     .iter()
@@ -235,10 +248,15 @@ impl<'a> Stage<'a> {
                 lines.insert(1, "…");
             }
         }
-        for line in lines.iter().take(SHOWN_LINES) {
-            writeln!(self.out, "   {DIM}│{DIM:#} {}", shorten(line))?;
+        let shown = if lines.len() > SHOWN_LINES + LITTLE {
+            SHOWN_LINES
+        } else {
+            lines.len()
+        };
+        for line in lines.iter().take(shown) {
+            writeln!(self.out, "   {DIM}│{DIM:#} {}", shorten(line, self.room()))?;
         }
-        match lines.len().saturating_sub(SHOWN_LINES) {
+        match lines.len() - shown {
             0 => Ok(()),
             more => writeln!(self.out, "   {DIM}│ … {more} more lines{DIM:#}"),
         }
@@ -253,9 +271,9 @@ impl<'a> Stage<'a> {
         )?;
         writeln!(
             self.out,
-            "   notesoup config show      every row and number, and where each came from"
+            "   notesoup config show    every row and number, and where each comes from"
         )?;
-        writeln!(self.out, "   notesoup install          put it into Claude Code")?;
+        writeln!(self.out, "   notesoup install        put it into Claude Code")?;
         writeln!(
             self.out,
             "{DIM}   (the demo's notes were in {} and are gone with it){DIM:#}",
@@ -264,12 +282,16 @@ impl<'a> Stage<'a> {
     }
 }
 
-/// A line at most as wide as a page.
-fn shorten(line: &str) -> String {
-    const WIDTH: usize = 110;
-    if line.chars().count() <= WIDTH {
+/// A number with commas between thousands.
+fn figure(number: u64) -> String {
+    grouped(usize::try_from(number).unwrap_or(usize::MAX))
+}
+
+/// A line at most so wide.
+fn shorten(line: &str, room: usize) -> String {
+    if line.chars().count() <= room {
         return line.to_owned();
     }
-    let head: String = line.chars().take(WIDTH - 1).collect();
+    let head: String = line.chars().take(room.saturating_sub(1)).collect();
     format!("{head}…")
 }

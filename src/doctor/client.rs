@@ -4,6 +4,7 @@ use std::env;
 
 use super::{Finding, Part, Report};
 use crate::package::client::{Client, Version};
+use crate::paths::tilde;
 
 const PART: Part = Part::Client;
 
@@ -40,7 +41,7 @@ pub(super) fn examine(report: Report<'_>) -> Option<Client> {
         )),
         Ok(version) => report(Finding::well(
             PART,
-            format!("Claude Code {version} at {}", client.path().display()),
+            format!("Claude Code {version} at {}", tilde(client.path())),
         )),
         Err(err) => {
             report(Finding::wrong(PART, err.to_string(), err.hint()));

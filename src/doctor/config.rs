@@ -4,6 +4,7 @@ use super::{Examination, Finding, Part, Report};
 use crate::config::{self, LayerKind, Severity, claude};
 use crate::handlers::catalog;
 use crate::paths;
+use crate::paths::tilde;
 use crate::wire::Facts;
 
 const PART: Part = Part::Config;
@@ -24,7 +25,7 @@ pub(super) fn examine(examination: &Examination, report: Report<'_>) {
         .iter()
         .filter(|layer| !matches!(layer.kind, LayerKind::Defaults | LayerKind::Profile))
         .map(|layer| match &layer.document {
-            Some(document) => document.path.display().to_string(),
+            Some(document) => tilde(&document.path),
             None => layer.kind.title().to_owned(),
         })
         .collect();

@@ -4,6 +4,7 @@ use super::{Examination, Finding, Part, Report};
 use crate::config;
 use crate::handlers::catalog;
 use crate::notes::{Identity, Level, Notes};
+use crate::paths::tilde;
 use crate::wire::Facts;
 
 const PART: Part = Part::Notes;
@@ -22,7 +23,7 @@ pub(super) fn examine(examination: &Examination, report: Report<'_>) {
         ));
         return;
     };
-    let shown = root.display().to_string();
+    let shown = tilde(&root);
     if !root.exists() {
         report(Finding::well(PART, format!("none yet; the first goes to {shown}")));
         return;

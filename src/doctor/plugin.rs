@@ -4,9 +4,10 @@ use std::path::Path;
 
 use super::{Examination, Finding, Part, Report};
 use crate::package::client::{Client, Verdict};
-use crate::package::install::{Request, Scope, install};
+use crate::package::install::{Request, Scope, install, same_folder};
 use crate::package::store::Store;
 use crate::package::{NAME, PLUGIN_ID, PackageError, VERSION};
+use crate::paths::tilde;
 
 const PART: Part = Part::Plugin;
 const REMEDY: &str = "notesoup install";
@@ -21,11 +22,15 @@ pub(super) fn examine(examination: &Examination, client: Option<&Client>, report
         return;
     };
     let Some(version) = store.current_version() else {
-        report(Finding::wrong(
-            PART,
-            format!("no plugin is installed in {}", store.root().display()),
-            REMEDY,
-        ));
+        let said = format!("no plugin is installed in {}", tilde(store.root()));
+        // A checkout that was added as a marketplace serves as well; the program is then found on the PATH.
+        match client.filter(|client| takes_it_from_elsewhere(client, &store)) {
+            Some(client) => {
+                report(Finding::note(PART, said).remedy(format!("{REMEDY} keeps plugin and program together")));
+                tell(known_to(examination, client, &store, report), report);
+            }
+            None => report(Finding::wrong(PART, said, REMEDY)),
+        }
         return;
     };
     let is_up_to_date = store.is_up_to_date(&examination.program);
@@ -34,7 +39,7 @@ pub(super) fn examine(examination: &Examination, client: Option<&Client>, report
     } else if is_up_to_date {
         report(Finding::well(
             PART,
-            format!("{version} in {}", store.current().display()),
+            format!("plugin {VERSION} in {}", tilde(&store.current())),
         ));
     } else {
         report(Finding::wrong(
@@ -43,20 +48,32 @@ pub(super) fn examine(examination: &Examination, client: Option<&Client>, report
             REMEDY,
         ));
     }
-    if let Some(client) = client
-        && let Err(err) = known_to(client, &store, report)
-    {
+    if let Some(client) = client {
+        tell(known_to(examination, client, &store, report), report);
+    }
+}
+
+fn tell(outcome: Result<(), PackageError>, report: Report<'_>) {
+    if let Err(err) = outcome {
         report(Finding::wrong(PART, err.to_string(), err.hint()));
     }
 }
 
-fn known_to(client: &Client, store: &Store, report: Report<'_>) -> Result<(), PackageError> {
+fn takes_it_from_elsewhere(client: &Client, store: &Store) -> bool {
+    let is_other = |path: &Path| path != store.current() && path.join("plugin").is_dir();
+    client.marketplaces().is_ok_and(|markets| {
+        let ours = markets.iter().find(|market| market.name == NAME);
+        ours.and_then(|market| market.path.as_deref()).is_some_and(is_other)
+    })
+}
+
+fn known_to(examination: &Examination, client: &Client, store: &Store, report: Report<'_>) -> Result<(), PackageError> {
     let current = store.current();
     let market = client.marketplaces()?.into_iter().find(|market| market.name == NAME);
     match market.as_ref().and_then(|market| market.path.as_deref()) {
         Some(path) if path == current => {}
         Some(path) => report(
-            Finding::note(PART, format!("the client takes the plugin from {}", path.display()))
+            Finding::note(PART, format!("the client takes the plugin from {}", tilde(path)))
                 .remedy(format!("{REMEDY} has it take the installed one")),
         ),
         None => report(Finding::wrong(
@@ -75,15 +92,26 @@ fn known_to(client: &Client, store: &Store, report: Report<'_>) -> Result<(), Pa
         ));
     }
     for plugin in &ours {
-        let project = plugin
-            .project_path
-            .as_deref()
-            .map(|path| format!(" ({})", path.display()));
+        let project = plugin.project_path.as_deref().map(|path| format!(" ({})", tilde(path)));
         let place = format!("{} scope{}", plugin.scope, project.unwrap_or_default());
         if let Some(older) = plugin.version.as_deref().filter(|version| *version != VERSION) {
             report(Finding::note(PART, format!("the client has it on record as {older}: {place}")).remedy(REMEDY));
         }
-        if plugin.enabled {
+        let is_elsewhere = plugin
+            .project_path
+            .as_deref()
+            .is_some_and(|path| !same_folder(path, &examination.cwd));
+        if is_elsewhere && !plugin.enabled {
+            report(
+                Finding::note(
+                    PART,
+                    format!("{PLUGIN_ID} is for another project, not for this folder: {place}"),
+                )
+                .remedy(format!(
+                    "{REMEDY} has it in every project of yours, {REMEDY} --scope project in this one, too"
+                )),
+            );
+        } else if plugin.enabled {
             report(Finding::well(PART, format!("{PLUGIN_ID} is enabled: {place}")));
         } else {
             report(Finding::wrong(
@@ -104,7 +132,11 @@ fn known_to(client: &Client, store: &Store, report: Report<'_>) -> Result<(), Pa
             )),
         );
     }
-    sound(client, &current.join("plugin"), report)
+    let folder = market.and_then(|market| market.path).unwrap_or(current).join("plugin");
+    if folder.is_dir() {
+        sound(client, &folder, report)?;
+    }
+    Ok(())
 }
 
 fn sound(client: &Client, plugin: &Path, report: Report<'_>) -> Result<(), PackageError> {

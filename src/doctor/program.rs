@@ -7,27 +7,55 @@ use std::time::Instant;
 use std::{env, fs};
 
 use serde_json::{Value, json};
+use tracing::Level;
+use tracing_subscriber::filter::Targets;
 
 use super::{Examination, Finding, Part, Report};
 use crate::package::VERSION;
 use crate::package::client::is_program;
 use crate::package::store::{PROGRAM, Store};
+use crate::paths::tilde;
 use crate::wire;
 
 const PART: Part = Part::Program;
 
 pub(super) fn examine(examination: &Examination, report: Report<'_>) {
-    let program = examination.program.display();
+    let program = tilde(&examination.program);
     report(Finding::well(PART, format!("notesoup {VERSION} at {program}")));
     on_the_path(&examination.program, report);
     answers(examination, report);
     side_files(examination, report);
+    logs(examination, report);
+}
+
+/// Where the logs go that were asked for; nothing when none were.
+fn logs(examination: &Examination, report: Report<'_>) {
+    let Some(wanted) = env::var_os("NOTESOUP_LOG").filter(|wanted| !wanted.is_empty()) else {
+        return;
+    };
+    let wanted = wanted.to_string_lossy();
+    let logs_us = |targets: Targets| targets.would_enable("notesoup", &Level::ERROR);
+    match (&examination.world.state_dir, wanted.parse().is_ok_and(logs_us)) {
+        (Some(state), true) => report(Finding::well(
+            PART,
+            format!(
+                "NOTESOUP_LOG={wanted}: sessions log to {}",
+                tilde(&state.join("log/notesoup.jsonl"))
+            ),
+        )),
+        (None, true) => {}
+        (_, false) => report(Finding::wrong(
+            PART,
+            format!("NOTESOUP_LOG={wanted} logs nothing"),
+            "NOTESOUP_LOG=debug, info, warn or error",
+        )),
+    }
 }
 
 /// What a person gets by typing `notesoup`.
 fn on_the_path(program: &Path, report: Report<'_>) {
     let Some(found) = look_up_path() else {
-        let folder = program.parent().unwrap_or(program).display();
+        let folder = tilde(program.parent().unwrap_or(program));
         report(
             Finding::note(PART, "`notesoup` is not on the PATH; the client does not need it there")
                 .remedy(format!("to type `notesoup` anywhere, add {folder} to PATH")),
@@ -41,11 +69,11 @@ fn on_the_path(program: &Path, report: Report<'_>) {
         Some(version) if version == VERSION => {}
         Some(version) => report(Finding::note(
             PART,
-            format!("`notesoup` on the PATH is {version}: {}", found.display()),
+            format!("`notesoup` on the PATH is {version}: {}", tilde(&found)),
         )),
         None => report(Finding::wrong(
             PART,
-            format!("`notesoup` on the PATH does not start: {}", found.display()),
+            format!("`notesoup` on the PATH does not start: {}", tilde(&found)),
             "remove it, or install it again",
         )),
     }
@@ -57,7 +85,7 @@ fn answers(examination: &Examination, report: Report<'_>) {
     if let Some(path) = named.as_deref().map(Path::new).filter(|path| !is_program(path)) {
         report(Finding::wrong(
             PART,
-            format!("NOTESOUP_BIN names {}, which is not a program", path.display()),
+            format!("NOTESOUP_BIN names {}, which is not a program", tilde(path)),
             "set it to the path of notesoup, or unset it",
         ));
         return;
@@ -76,18 +104,18 @@ fn answers(examination: &Examination, report: Report<'_>) {
             PART,
             format!(
                 "{} answers the client's requests ({} ms)",
-                chosen.display(),
+                tilde(&chosen),
                 begun.elapsed().as_millis()
             ),
         )),
         Ok(reply) => report(Finding::wrong(
             PART,
-            format!("{} answers otherwise than expected: {reply}", chosen.display()),
+            format!("{} answers otherwise than expected: {reply}", tilde(&chosen)),
             "notesoup install",
         )),
         Err(reason) => report(Finding::wrong(
             PART,
-            format!("{} does not answer: {reason}", chosen.display()),
+            format!("{} does not answer: {reason}", tilde(&chosen)),
             "notesoup install",
         )),
     }
@@ -120,10 +148,10 @@ fn side_files(examination: &Examination, report: Report<'_>) {
     };
     let writable = fs::create_dir_all(folder).and_then(|()| tempfile::tempfile_in(folder));
     match writable {
-        Ok(_) => report(Finding::well(PART, format!("side files in {}", folder.display()))),
+        Ok(_) => report(Finding::well(PART, format!("side files in {}", tilde(&folder)))),
         Err(err) => report(Finding::wrong(
             PART,
-            format!("side files cannot be written in {}: {err}", folder.display()),
+            format!("side files cannot be written in {}: {err}", tilde(&folder)),
             "make the folder writable, or set XDG_STATE_HOME; until then history is slower and cuts are traced by content",
         )),
     }

@@ -3,11 +3,13 @@
 use std::io;
 use std::path::PathBuf;
 
+use crate::paths::tilde;
+
 /// A dream, or taking one back, did not come about.
 #[derive(Debug, thiserror::Error)]
 pub enum DreamError {
     /// There are no notes.
-    #[error("there are no notes in {}", root.display())]
+    #[error("there are no notes in {}", tilde(root))]
     NoNotes {
         /// Where they were looked for.
         root: PathBuf,
@@ -22,13 +24,13 @@ pub enum DreamError {
     #[error("a dream is running over these notes already")]
     Busy,
     /// The root is no repository, and nobody said to make it one.
-    #[error("{} is not a git repository", root.display())]
+    #[error("{} is not a git repository", tilde(root))]
     NoRepository {
         /// The root of the notes.
         root: PathBuf,
     },
     /// The root lies within a repository of something else.
-    #[error("{} lies within the repository {}", root.display(), repository.display())]
+    #[error("{} lies within the repository {}", tilde(root), tilde(repository))]
     InsideAnother {
         /// The root of the notes.
         root: PathBuf,
@@ -105,7 +107,7 @@ impl DreamError {
             }
             Self::TooLong { .. } => "raise dream.max_minutes, or take back what it did: notesoup dream --undo",
             Self::Stopped => "notesoup dream --undo takes them back; notesoup dream --force begins anew",
-            Self::NothingToUndo => "git log in the notes folder shows what there is",
+            Self::NothingToUndo => "none has changed these notes, or the last one was taken back already",
             Self::UndoConflict { .. } => {
                 "take back single notes: notesoup notes history ADDRESS, notesoup notes undo ADDRESS; or look at git log in \
                  the notes folder"

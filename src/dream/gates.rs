@@ -37,7 +37,11 @@ pub(super) fn judge(last: Option<Timestamp>, now: Timestamp, changed: usize, opt
             "there in all"
         };
         return closed(format!(
-            "{changed} notes are {since}, and it takes {} (dream.min_changed_notes)",
+            "{} {since}, and it takes {} (dream.min_changed_notes)",
+            match changed {
+                1 => "1 note is".to_owned(),
+                _ => format!("{changed} notes are"),
+            },
             options.min_changed_notes
         ));
     }

@@ -112,6 +112,15 @@ pub struct Outcome {
     pub commit: String,
 }
 
+/// So many notes, for a person.
+pub fn counted(notes: usize) -> String {
+    match notes {
+        0 => "no note".to_owned(),
+        1 => "1 note".to_owned(),
+        _ => format!("{notes} notes"),
+    }
+}
+
 /// Looks at what a dream would find. Changes nothing.
 pub fn survey(request: &Request) -> Result<Survey, DreamError> {
     let place = repo::place(&request.root)?;
@@ -191,7 +200,7 @@ pub fn dream(request: &Request, client: &Client, progress: &mut dyn FnMut(Progre
     changed.sort();
     changed.dedup();
     let report_file = write_report(request, &id, &report, &changed)?;
-    let subject = format!("A dream: {} notes changed", changed.len());
+    let subject = format!("A dream: {} changed", counted(changed.len()));
     let commit = repo.commit(&subject, Kind::After, &id)?;
     let gone = repo
         .removed_between(&before, &commit)?

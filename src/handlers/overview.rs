@@ -1,6 +1,7 @@
 //! `overview`: the command `/notesoup`, which shows window, marks, live rows, notes and history at a glance.
 
 use super::{Call, Failure, Handler, Registrations, no_options, notes, steps};
+use crate::paths::tilde;
 use crate::window::machine::Requester;
 use crate::window::reset_point::Unit;
 use crate::wire::{Answer, CommandSpec, Event};
@@ -32,7 +33,7 @@ fn run(call: &mut Call<'_>) -> Result<Option<Answer>, Failure> {
     lines.extend(request(call));
     lines.push(shelves(call));
     lines.push(match steps::transcript_path(call.facts) {
-        Some(path) => format!("history: every word of this conversation, in {}", path.display()),
+        Some(path) => format!("history: every word of this conversation, in {}", tilde(path)),
         None => "history: not available, the client has named no transcript".to_owned(),
     });
     let live: Vec<&str> = call

@@ -17,8 +17,9 @@ pub const HANDLER: Handler = Handler {
     run,
 };
 
-/// The width of a terminal that does not say its own.
-const COLUMNS: usize = 80;
+/// The client breaks each line at its own width, below a heading of its own: a line that was broken here would be broken
+/// twice.
+const UNBROKEN: usize = usize::MAX;
 
 fn registers(registrations: &mut Registrations) {
     registrations.commands.push(CommandSpec {
@@ -33,24 +34,17 @@ fn registers(registrations: &mut Registrations) {
 #[serde(default)]
 struct Command {
     args: String,
-    presentation: Presentation,
-}
-
-#[derive(Debug, Default, Deserialize)]
-#[serde(default)]
-struct Presentation {
-    columns: Option<usize>,
 }
 
 fn run(call: &mut Call<'_>) -> Result<Option<Answer>, Failure> {
-    let Command { args, .. } = call.input().unwrap_or_default();
+    let Command { args } = call.input().unwrap_or_default();
     let typed = args.trim();
     let target = parse_target(&typed.to_lowercase());
     let lines = if typed.is_empty() || target.is_some() {
         lines_of(call, target)?
     } else {
         vec![format!(
-            "/prune-preview {typed}: behind it stands nothing, or the size to cut down to, such as /prune-preview 120k"
+            "`{typed}` is no size to cut down to; type /prune-preview alone, or with a size such as /prune-preview 120k"
         )]
     };
     Ok(Some(Answer::Lines { lines }))
@@ -63,7 +57,6 @@ pub(super) fn lines_of(call: &Call<'_>, target: Option<u64>) -> Result<Vec<Strin
             "there is nothing to preview yet: the client has named no transcript; send a prompt first".to_owned(),
         ]);
     };
-    let command: Command = call.input().unwrap_or_default();
     let addresses = super::prune::addresses(call);
     let report = prune::preview(&PreviewInput {
         transcript,
@@ -75,7 +68,7 @@ pub(super) fn lines_of(call: &Call<'_>, target: Option<u64>) -> Result<Vec<Strin
         seq: &|id| addresses.of(id),
     });
     Ok(match report {
-        Ok(report) => prune::lines(&report, command.presentation.columns.unwrap_or(COLUMNS)),
+        Ok(report) => prune::lines(&report, UNBROKEN),
         Err(error) => vec![format!("there is nothing to preview: {error}")],
     })
 }

@@ -34,6 +34,9 @@ pub struct Shelves {
     pub checkpoint: Option<Checkpoint>,
 }
 
+/// Up to so many notes of a home, each is opened to count those in the wastebasket out.
+pub const COUNTED: usize = 256;
+
 /// One home at a glance. Notes in the wastebasket are neither in `map` nor in `freshest`.
 #[derive(Debug, Clone)]
 pub struct Shelf {
@@ -45,7 +48,7 @@ pub struct Shelf {
     pub map: Option<Map>,
     /// At most three notes other than `MAP.md`, newest first.
     pub freshest: Vec<Fresh>,
-    /// How many notes there are, `MAP.md` and the wastebasket included.
+    /// How many notes there are, `MAP.md` included; where there are more than [`COUNTED`], with the wastebasket.
     pub total: usize,
     /// Why the home, or a part of it, cannot be read.
     pub unavailable: Option<String>,
@@ -122,7 +125,13 @@ fn by_time(homes: &Homes, shelf: &mut Shelf) -> Result<Vec<Found>, String> {
     if let Some((folder, reason)) = walk.unreadable.first() {
         shelf.unavailable = Some(format!("{}: {reason}", folder.display()));
     }
-    shelf.total = walk.found.len();
+    shelf.total = match walk.found.len() {
+        many if many > COUNTED => many,
+        _ => parallel::filter_map(&walk.found, |found| {
+            (!scan::head_is_crumpled(&found.file)).then_some(())
+        })
+        .len(),
+    };
     let (maps, mut found): (Vec<_>, Vec<_>) = walk
         .found
         .into_iter()

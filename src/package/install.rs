@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use super::client::{Client, InstalledPlugin, Verdict, Version};
 use super::store::Store;
 use super::{NAME, PLUGIN_ID, PackageError, VERSION};
+use crate::paths::tilde;
 
 /// For whom the plugin is switched on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
@@ -74,7 +75,7 @@ pub fn install(request: &Request, report: &mut dyn FnMut(Step)) -> Result<(), Pa
     report(Step {
         what: "client",
         state: State::Kept,
-        line: format!("Claude Code {version} at {}", client.path().display()),
+        line: format!("Claude Code {version} at {}", tilde(client.path())),
     });
     if version < Version::FIRST_WITH_MODS {
         return Err(PackageError::NoMods { version });
@@ -99,12 +100,12 @@ fn files(store: &Store, client: &Client, request: &Request, report: &mut dyn FnM
     if store.is_up_to_date(&request.program) {
         report(step(
             State::Kept,
-            format!("plugin {VERSION} and program in {}", current.display()),
+            format!("plugin {VERSION} and program in {}", tilde(&current)),
         ));
         return Ok(());
     }
     let in_place_of = before.map(|name| format!(" in place of {name}")).unwrap_or_default();
-    let line = format!("plugin {VERSION} and program to {}{in_place_of}", current.display());
+    let line = format!("plugin {VERSION} and program to {}{in_place_of}", tilde(&current));
     if request.dry_run {
         report(step(State::Would, line));
         return Ok(());
@@ -158,12 +159,12 @@ fn marketplace(
 
 fn marketplace_step(state: State, current: &Path, elsewhere: Option<&Path>) -> Step {
     let instead = elsewhere
-        .map(|path| format!(" (it pointed at {})", path.display()))
+        .map(|path| format!(" (it pointed at {})", tilde(path)))
         .unwrap_or_default();
     Step {
         what: "marketplace",
         state,
-        line: format!("marketplace {NAME} at {}{instead}", current.display()),
+        line: format!("{NAME} at {}{instead}", tilde(current)),
     }
 }
 
@@ -208,7 +209,8 @@ pub(super) fn is_ours(plugin: &InstalledPlugin, scope: Scope, cwd: &Path) -> boo
     plugin.id == PLUGIN_ID && plugin.scope == scope.name() && (scope == Scope::User || here())
 }
 
-fn same_folder(one: &Path, other: &Path) -> bool {
+/// Whether two paths lead to one folder.
+pub(crate) fn same_folder(one: &Path, other: &Path) -> bool {
     let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_path_buf());
     real(one) == real(other)
 }

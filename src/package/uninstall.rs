@@ -4,6 +4,7 @@ use super::client::Client;
 use super::install::{Request, Scope, State, Step, is_ours};
 use super::store::Store;
 use super::{NAME, PLUGIN_ID, PackageError};
+use crate::paths::tilde;
 
 /// Takes back what [`super::install::install`] did in this scope. Marketplace and files go with the last scope.
 ///
@@ -28,7 +29,7 @@ pub fn uninstall(request: &Request, report: &mut dyn FnMut(Step)) -> Result<(), 
     let step = |state| Step {
         what: "files",
         state,
-        line: format!("plugin and program in {}", store.root().display()),
+        line: taken(state, &format!("plugin and program in {}", tilde(store.root()))),
     };
     if !store.exists() {
         report(step(State::Kept));
@@ -42,6 +43,15 @@ pub fn uninstall(request: &Request, report: &mut dyn FnMut(Step)) -> Result<(), 
     store.remove(lock)?;
     report(step(State::Done));
     Ok(())
+}
+
+/// What became of a thing that was to go.
+fn taken(state: State, what: &str) -> String {
+    match state {
+        State::Kept => format!("there is no {what}"),
+        State::Would => format!("take out {what}"),
+        State::Done | State::Warned => format!("took out {what}"),
+    }
 }
 
 /// Returns whether another scope still uses the plugin.
@@ -68,17 +78,17 @@ fn from_client(
     report(Step {
         what: "plugin",
         state,
-        line: format!("{PLUGIN_ID} ({scope})"),
+        line: taken(state, &format!("{PLUGIN_ID} ({scope})")),
     });
     if let Some(other) = elsewhere.first() {
         let whose = match (&other.project_path, request.scope) {
-            (Some(path), _) => format!("{} scope of {}", other.scope, path.display()),
+            (Some(path), _) => format!("{} scope of {}", other.scope, tilde(path)),
             (None, Scope::Project | Scope::User) => format!("{} scope", other.scope),
         };
         report(Step {
             what: "marketplace",
             state: State::Kept,
-            line: format!("marketplace and files, still used in the {whose}"),
+            line: format!("it and the files stay, still used in the {whose}"),
         });
         return Ok(true);
     }
@@ -91,7 +101,7 @@ fn from_client(
     report(Step {
         what: "marketplace",
         state,
-        line: format!("marketplace {NAME}"),
+        line: taken(state, NAME),
     });
     Ok(false)
 }

@@ -33,7 +33,7 @@ use std::path::Path;
 use std::time::Duration;
 
 pub use budget::limit;
-pub use cut::is_cut;
+pub use cut::{grouped, is_cut};
 pub use estimate::Calibration;
 pub use event::{CompactEvent, Entry, Role, ToolResult, ToolUse};
 pub use handback::HandBack;

@@ -28,11 +28,10 @@ pub fn lines(report: &Report, width: usize) -> Vec<String> {
 /// The line for the person when a cut was done.
 pub fn cut_line(report: &Report) -> String {
     let mut line = format!(
-        "Pruned: {} → {}{} ({} % less), {} cut.",
+        "Pruned: {} → {} {}, {} cut.",
         tokens(report.tokens_before),
         tokens(report.tokens_after),
-        estimate(report),
-        report.saved_percent,
+        less(report),
         counted(report.cuts, "output"),
     );
     if let Some(target) = report.target.as_ref().filter(|target| !target.met) {
@@ -59,17 +58,17 @@ pub fn skip_line(report: &Report) -> String {
             report.saved_percent,
             tokens(report.tokens_before),
             tokens(report.tokens_after),
-            estimate(report),
+            aside(report),
             report.min_saving_percent
         ),
         Verdict::Nothing | Verdict::Cut => format!(
-            "nothing is worth cutting ({}{}: {} pinned, {} protected, {} short, {} cut before)",
+            "nothing is worth cutting ({}{}{})",
             tokens(report.tokens_before),
-            estimate(report),
-            report.kept.pinned,
-            report.protected.iter().map(|group| group.count).sum::<usize>(),
-            report.kept.short,
-            report.kept.already_cut
+            aside(report),
+            match staying(report) {
+                parts if parts.is_empty() => "; no output of a tool is in it".to_owned(),
+                parts => format!(": {parts}"),
+            }
         ),
     }
 }
@@ -81,15 +80,14 @@ fn headline(report: &Report) -> String {
     };
     match report.verdict {
         Verdict::Cut => format!(
-            "{command} would cut {}: {} → {}{} ({} % less).",
+            "{command} would cut {}: {} → {} {}.",
             counted(report.cuts, "output"),
             tokens(report.tokens_before),
             tokens(report.tokens_after),
-            estimate(report),
-            report.saved_percent
+            less(report)
         ),
         _ => {
-            let line = skip_line(report).replace("; nothing was cut", "; nothing would be cut");
+            let line = skip_line(report).replace("; nothing was cut", "");
             format!("{command} would change nothing: {line}.")
         }
     }
@@ -197,44 +195,76 @@ fn protected(page: &mut Page, report: &Report) {
 }
 
 fn rest(page: &mut Page, report: &Report) {
-    let kept = &report.kept;
-    page.heading("Beside that");
-    let mut stays = format!(
-        "{} in the first and the newest messages, {} short, {} cut before",
-        kept.pinned, kept.short, kept.already_cut
-    );
-    if kept.not_needed > 0 {
-        stays.push_str(&format!(", {} not needed for the target", kept.not_needed));
+    let mut items = Vec::new();
+    let stays = stays(report);
+    if !stays.is_empty() {
+        items.push(format!("stay as they are: {stays}"));
     }
-    if kept.no_room > 0 {
-        stays.push_str(&format!(", {} for which an answer has no room", kept.no_room));
-    }
-    page.item(&format!("stay as they are: {stays}"));
     if report.shortened > 0 {
-        page.item(&format!(
+        items.push(format!(
             "{} shortened, for the same reason",
             counted(report.shortened, "mentioned file")
         ));
     }
     if report.tokens_fixed > 0 {
-        page.item(&format!(
+        items.push(format!(
             "{} are system prompt, tools, instructions and media, which no cut changes",
             tokens(report.tokens_fixed)
         ));
     }
     if report.tokens_cached_again > 0 {
-        page.item(&format!(
+        items.push(format!(
             "{} behind the first cut would be written to the cache again",
             tokens(report.tokens_cached_again)
         ));
     }
     let lost = lost(report);
     if !lost.is_empty() {
-        page.item(&format!("a cut cannot carry over: {lost}"));
+        items.push(format!("a cut cannot carry over: {lost}"));
     }
-    for fault in &report.faults {
-        page.item(&format!("not usable in the settings: {fault}"));
+    items.extend(
+        report
+            .faults
+            .iter()
+            .map(|fault| format!("not usable in the settings: {fault}")),
+    );
+    if !items.is_empty() {
+        page.heading("Beside that");
     }
+    for item in &items {
+        page.item(item);
+    }
+}
+
+/// The calls that a cut leaves alone, but for the protected ones; empty when there are none.
+fn stays(report: &Report) -> String {
+    let kept = &report.kept;
+    some_of(&[
+        (kept.pinned, "in the first and the newest messages"),
+        (kept.short, "short"),
+        (kept.already_cut, "cut before"),
+        (kept.not_needed, "not needed for the target"),
+        (kept.no_room, "for which an answer has no room"),
+    ])
+}
+
+/// The same on one line, with the protected ones.
+fn staying(report: &Report) -> String {
+    let protected = report.protected.iter().map(|group| group.count).sum::<usize>();
+    let protected = some_of(&[(protected, "protected")]);
+    let parts = [protected, stays(report)];
+    let parts: Vec<_> = parts
+        .iter()
+        .filter(|part| !part.is_empty())
+        .map(String::as_str)
+        .collect();
+    parts.join(", ")
+}
+
+fn some_of(counts: &[(usize, &str)]) -> String {
+    let counts = counts.iter().filter(|(count, _)| *count > 0);
+    let parts: Vec<String> = counts.map(|(count, what)| format!("{count} {what}")).collect();
+    parts.join(", ")
 }
 
 /// What does not come along, in words; empty when all does.
@@ -260,6 +290,15 @@ fn counted(count: usize, what: &str) -> String {
         (_, Some(("result", rest))) => format!("{count} results {rest}"),
         _ => format!("{count} {what}s"),
     }
+}
+
+fn less(report: &Report) -> String {
+    format!("({} % less{})", report.saved_percent, aside(report))
+}
+
+/// Within brackets.
+fn aside(report: &Report) -> &'static str {
+    if report.measured { "" } else { ", an estimate" }
 }
 
 fn estimate(report: &Report) -> &'static str {

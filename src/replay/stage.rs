@@ -10,7 +10,7 @@ use super::story::{Beat, Compacted, What};
 use super::{Happened, Moment, Point, Replay, ReplayInput, rows};
 use crate::handlers::{SessionState, Trial, Verdict, World, plan, trial};
 use crate::history::Conversation;
-use crate::prune::{Calibration, Entry, Head, PreviewInput, ReadRows, Report, preview_with_calibration};
+use crate::prune::{Calibration, Entry, Head, PreviewInput, ReadRows, Report, preview_with_calibration, short};
 use crate::window::machine::{CLOSE_OUT_TAG, WARNING_TAG};
 use crate::window::reset_point::{Derivation, Environment, derive};
 use crate::wire::{Answer, Effect, Event, EventPlan, Facts, Plan, Request, Usage, VERSION, Wake, Watch};
@@ -184,8 +184,9 @@ impl<'a> Stage<'a> {
         let mut remarks: Vec<String> = derivation.notices.into_iter().map(|notice| notice.text).collect();
         if replay.window_is_assumed {
             remarks.push(format!(
-                "The transcript does not say how large the window was: {} is assumed, as no request had more than {most} tokens; --window names another.",
-                self.window
+                "The transcript does not say how large the window was: {} is assumed, as no request had more than {} tokens; --window names another.",
+                short(self.window),
+                short(most)
             ));
         }
         if !head_is_given {

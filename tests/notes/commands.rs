@@ -3,7 +3,7 @@
 use std::fs;
 use std::io::{Read, Write};
 use std::os::unix::fs::PermissionsExt;
-use std::process::{Output, Stdio};
+use std::process::{Command, Output, Stdio};
 
 use portable_pty::{CommandBuilder, PtySize, native_pty_system};
 use serde_json::{Value, json};
@@ -11,8 +11,16 @@ use serde_json::{Value, json};
 use crate::support::{Store, ok};
 
 fn run(store: &Store, args: &[&str], input: &str) -> Output {
-    let mut child = store
-        .program(&[&["notes"], args].concat())
+    fed(store.program(&[&["notes"], args].concat()), input)
+}
+
+/// As a person types it, with no more than that.
+fn typed(store: &Store, args: &[&str], input: &str) -> Output {
+    fed(store.as_typed(&[&["notes"], args].concat()), input)
+}
+
+fn fed(mut command: Command, input: &str) -> Output {
+    let mut child = command
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
@@ -67,6 +75,45 @@ fn a_note_goes_through_all_commands() {
     assert!(undone.contains("is back from `@self/taste.md`"), "{undone}");
     assert!(!run(&store, &["read", "@self/taste"], "").status.success());
     assert!(stdout(&store, &["doctor"], "").contains("All is well."));
+}
+
+#[test]
+fn a_refusal_tells_a_person_what_to_type() {
+    let store = Store::new();
+    let said = |args: &[&str]| {
+        let output = typed(&store, args, "text");
+        assert_eq!(output.status.code(), Some(1), "{args:?}");
+        String::from_utf8(output.stderr).unwrap()
+    };
+    let missing = said(&["read", "@human/nothing"]);
+    assert!(missing.contains("`notesoup notes list` shows"), "{missing}");
+    assert!(missing.contains("`notesoup notes write` makes"), "{missing}");
+    let bare = said(&["write", "plain"]);
+    assert!(bare.contains("--session ID"), "{bare}");
+    // What the model is told, and a script that reads JSON, stays as it is.
+    let json = typed(&store, &["read", "@human/nothing", "--json"], "").stdout;
+    assert!(String::from_utf8(json).unwrap().contains("`notes_list` shows"));
+}
+
+#[test]
+fn a_conversation_is_named_by_how_its_id_begins() {
+    let store = Store::new();
+    for id in ["0b1c-one", "0b1d-two"] {
+        assert!(typed(&store, &["write", "plan", "--session", id], id).status.success());
+    }
+    let read = |begins: &str| typed(&store, &["read", "plan", "--session", begins], "");
+    assert_eq!(read("0b1c").stdout, b"0b1c-one");
+    assert!(
+        String::from_utf8(read("0b1").stderr)
+            .unwrap()
+            .contains("2 conversations")
+    );
+    assert!(
+        typed(&store, &["write", "plan", "--session", "new"], "three")
+            .status
+            .success()
+    );
+    assert_eq!(read("new").stdout, b"three");
 }
 
 #[test]

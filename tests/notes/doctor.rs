@@ -33,6 +33,9 @@ fn what_the_store_writes_is_well() {
         "notes_write",
         json!({ "address": "@project/a", "content": "x" }),
     );
+    // What a review of the notes leaves beside them is ours as well.
+    fs::create_dir(store.root().join(".git")).unwrap();
+    fs::create_dir(store.root().join("dreams")).unwrap();
     let findings = notes.doctor(false);
     assert_eq!(findings.len(), 1, "{findings:?}");
 }

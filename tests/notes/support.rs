@@ -153,6 +153,15 @@ impl Worker {
 impl Store {
     /// The program on this store, in an environment of its own.
     pub fn program(&self, args: &[&str]) -> Command {
+        let mut command = self.as_typed(args);
+        command
+            .args(["--session", "session-1", "--project", "work-11111111"])
+            .args(["--model", "claude-opus-4-1"]);
+        command
+    }
+
+    /// The program with nothing that says whose notes are meant.
+    pub fn as_typed(&self, args: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_notesoup"));
         let home = self.temp.path();
         command
@@ -161,9 +170,7 @@ impl Store {
             .env("XDG_STATE_HOME", home.join("xdg-state"))
             .current_dir(home.join("work"))
             .args(["--notes-home".as_ref(), self.root().as_os_str()])
-            .args(args)
-            .args(["--session", "session-1", "--project", "work-11111111"])
-            .args(["--model", "claude-opus-4-1"]);
+            .args(args);
         command
     }
 

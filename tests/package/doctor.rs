@@ -5,7 +5,7 @@ use std::os::unix::fs::PermissionsExt as _;
 
 use serde_json::Value;
 
-use crate::bench::Bench;
+use crate::bench::{Bench, program};
 
 /// What the stand-in answers when the plugin is installed and enabled.
 fn installed(bench: &Bench) -> String {
@@ -66,7 +66,7 @@ fn an_installation_that_is_well_is_called_so() {
     has(&program, "well side files in");
     has(&findings(&told, "client"), "well Claude Code 2.1.332");
     let plugin = findings(&told, "plugin");
-    has(&plugin, "well 0.1.0.1 in");
+    has(&plugin, "well plugin 0.1.0 in ~/.local/share/notesoup/current");
     has(&plugin, "well notesoup@notesoup is enabled: user scope");
     has(&plugin, "well passes `claude plugin validate --strict`");
     has(&plugin, "note the client has it on record as 0.0.9: user scope");
@@ -176,4 +176,69 @@ fn what_the_clients_settings_hold_for_us_is_looked_at() {
     has(&config, "keepHeadChars");
     has(&config, "the variable NOTESOUP_BIN is refused");
     has(&config, "settings.local.json: is not JSON");
+}
+
+#[test]
+fn a_log_that_was_asked_for_is_named_with_its_file() {
+    let mut bench = bench();
+    bench.set("NOTESOUP_LOG", "debug");
+    let told = bench.run(&["doctor", "--json"]).ok().json();
+    has(
+        &findings(&told, "program"),
+        "sessions log to ~/.local/state/notesoup/log/notesoup.jsonl",
+    );
+    for nonsense in ["verbose", "a=b=c"] {
+        bench.set("NOTESOUP_LOG", nonsense);
+        let said = bench.run(&["doctor"]);
+        assert_eq!(said.code, Some(1), "{nonsense}: {}", said.stdout);
+        assert!(said.stdout.contains("logs nothing"), "{nonsense}: {}", said.stdout);
+    }
+}
+
+#[test]
+fn a_checkout_that_serves_as_marketplace_is_no_fault() {
+    let bench = bench();
+    let checkout = bench.root().join("checkout");
+    fs::create_dir_all(checkout.join("plugin")).unwrap();
+    let script = fs::read_to_string(bench.root().join("claude")).unwrap();
+    let installed = bench.data().join("current").display().to_string();
+    let script = script.replace(&installed, &checkout.display().to_string());
+    fs::write(bench.root().join("claude"), script).unwrap();
+    fs::remove_dir_all(bench.data()).unwrap();
+    let told = bench.run(&["doctor", "--json"]).ok().json();
+    let plugin = findings(&told, "plugin");
+    has(&plugin, "note no plugin is installed in ~/.local/share/notesoup");
+    has(
+        &plugin,
+        &format!("note the client takes the plugin from {}", checkout.display()),
+    );
+    has(&plugin, "well notesoup@notesoup is enabled");
+    has(&plugin, "well passes `claude plugin validate --strict`");
+}
+
+/// Switched on for one project only, it is no fault that it is off elsewhere.
+#[test]
+fn a_plugin_of_another_project_is_no_fault_of_this_folder() {
+    let bench = bench();
+    let elsewhere = bench.root().join("elsewhere");
+    let script = fs::read_to_string(bench.root().join("claude")).unwrap();
+    let theirs = format!(
+        "\"scope\":\"project\",\"projectPath\":\"{}\",\"version\":\"{}\",\"enabled\":false",
+        elsewhere.display(),
+        env!("CARGO_PKG_VERSION")
+    );
+    let script = script.replace("\"scope\":\"user\",\"version\":\"0.0.9\",\"enabled\":true", &theirs);
+    assert!(script.contains(&theirs), "{script}");
+    fs::write(bench.root().join("claude"), script).unwrap();
+    let told = bench.run(&["doctor", "--json"]).ok().json();
+    has(
+        &findings(&told, "plugin"),
+        "note notesoup@notesoup is for another project, not for this folder",
+    );
+    // In that project it is switched off, and that is wrong there.
+    fs::create_dir(&elsewhere).unwrap();
+    let mut there = bench.command(&program(), &["doctor", "--json"]);
+    let output = there.current_dir(&elsewhere).output().unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    assert!(String::from_utf8_lossy(&output.stdout).contains("installed but switched off"));
 }

@@ -66,10 +66,10 @@ fn a_dream_is_a_commit_before_one_after_and_a_report() {
     let bench = bench(&successful("echo cold > human/tea.md"));
     let said = bench.run(&["dream", "--init"]).ok();
     assert!(said.stdout.contains("# Dream report"), "{}", said.stdout);
-    assert!(said.stdout.contains("1 notes changed"), "{}", said.stdout);
+    assert!(said.stdout.contains("1 note changed"), "{}", said.stdout);
     assert!(said.stdout.contains("  @human/tea.md"), "{}", said.stdout);
     assert!(said.stderr.contains("1 notes update @human/tea.md"), "{}", said.stderr);
-    assert_eq!(subjects(&bench), ["A dream: 1 notes changed", "Notes before a dream"]);
+    assert_eq!(subjects(&bench), ["A dream: 1 note changed", "Notes before a dream"]);
 
     let before = git(&notes(&bench), &["show", "HEAD^:human/tea.md"]);
     assert_eq!(before, "# tea\n\nhot\n");

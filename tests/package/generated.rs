@@ -56,10 +56,46 @@ fn a_reader_that_has_seen_enough_is_no_fault() {
 }
 
 #[test]
-fn every_command_has_help_with_examples() {
+fn output_that_is_lost_on_a_full_disk_is_a_failure() {
     let bench = Bench::new(None);
-    for command in ["install", "uninstall", "doctor", "dream", "completions", "man"] {
-        let said = bench.run(&[command, "--help"]).ok();
-        assert!(said.stdout.contains("Examples:"), "{command}: {}", said.stdout);
+    for args in [
+        &["schema", "hooks"][..],
+        &["completions", "zsh"],
+        &["man"],
+        &["demo"],
+        &["config", "show", "--toml"],
+        &["doctor", "--json"],
+    ] {
+        let output = bench
+            .command(&program(), args)
+            .stdout(fs::OpenOptions::new().write(true).open("/dev/full").unwrap())
+            .output()
+            .unwrap();
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(1), "{args:?}: {said}");
+        assert!(said.contains("No space left on device"), "{args:?}: {said}");
+    }
+}
+
+#[test]
+fn a_page_has_the_examples_as_they_are_typed() {
+    let bench = Bench::new(None);
+    bench.run(&["man", "--dir", bench.root().to_str().unwrap()]).ok();
+    let page = fs::read_to_string(bench.root().join("notesoup-config-check.1")).unwrap();
+    let lines: Vec<&str> = page.lines().collect();
+    let examples = lines.iter().position(|line| *line == ".SH EXAMPLES").unwrap();
+    assert_eq!(
+        lines[examples + 1..examples + 3],
+        [".nf", "notesoup config check"],
+        "{page}"
+    );
+    assert!(
+        page.contains(".SH \"EXIT CODES\"") && page.contains("notesoup config check [OPTIONS] [FILES]..."),
+        "{page}"
+    );
+    let index = fs::read_to_string(bench.root().join("notesoup.1")).unwrap();
+    for listed in index.lines().filter_map(|line| line.strip_suffix("(1)")) {
+        let name = format!("{}.1", listed.replace('\\', ""));
+        assert!(bench.root().join(&name).exists(), "{name} is listed and not there");
     }
 }

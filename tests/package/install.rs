@@ -290,3 +290,63 @@ fn uninstall_leaves_what_a_person_put_beside_our_files() {
     bench.run(&["uninstall"]).ok();
     assert_eq!(tree(&bench.data()).into_keys().collect::<Vec<_>>(), ["mine.txt"]);
 }
+
+#[test]
+fn uninstall_says_what_went_and_a_second_one_that_nothing_was_there() {
+    let bench = Bench::with_stand_in("2.1.332", "");
+    bench.run(&["install"]).ok();
+    let said = bench.run(&["uninstall", "--dry-run"]).ok();
+    assert!(
+        said.stdout
+            .contains("take out plugin and program in ~/.local/share/notesoup"),
+        "{}",
+        said.stdout
+    );
+    assert!(
+        said.stdout
+            .contains("Nothing was changed. `notesoup uninstall` does it."),
+        "{}",
+        said.stdout
+    );
+    assert!(bench.data().exists());
+    let said = bench.run(&["uninstall"]).ok();
+    assert!(said.stdout.contains("took out plugin and program"), "{}", said.stdout);
+    assert!(said.stdout.contains("cargo uninstall notesoup"), "{}", said.stdout);
+    let said = bench.run(&["uninstall"]).ok();
+    assert!(
+        said.stdout.contains("there is no plugin and program"),
+        "{}",
+        said.stdout
+    );
+    assert!(
+        said.stdout
+            .contains("was not installed (user scope); nothing was changed"),
+        "{}",
+        said.stdout
+    );
+}
+
+#[test]
+fn the_end_names_this_scope_and_where_the_notes_really_are() {
+    let bench = Bench::with_stand_in("2.1.332", "");
+    let config = bench.home().join(".config/notesoup");
+    fs::create_dir_all(&config).unwrap();
+    fs::write(config.join("hooks.toml"), "[notes]\nhome = \"~/my notes\"\n").unwrap();
+    let said = bench.run(&["install", "--scope", "project", "--dry-run"]).ok();
+    assert!(
+        said.stdout.contains("`notesoup install --scope project` does it"),
+        "{}",
+        said.stdout
+    );
+    let said = bench.run(&["install", "--scope", "project"]).ok();
+    for words in [
+        "each window in this project",
+        "Take it back: `notesoup uninstall --scope project`",
+        "your notes stay in ~/my notes",
+        "whoever else works on the project",
+    ] {
+        assert!(said.stdout.contains(words), "{words}: {}", said.stdout);
+    }
+    let said = bench.run(&["uninstall", "--scope", "project"]).ok();
+    assert!(said.stdout.contains("your notes in ~/my notes"), "{}", said.stdout);
+}

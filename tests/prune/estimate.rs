@@ -113,5 +113,5 @@ fn without_usage_the_figures_are_marked_as_an_estimate_and_not_zero() {
         report.tokens_before
     );
     assert!(report.tokens_after > 0);
-    assert!(notesoup::prune::cut_line(&report).contains("(an estimate)"));
+    assert!(notesoup::prune::cut_line(&report).contains(" % less, an estimate)"));
 }

@@ -282,7 +282,7 @@ fn a_window_that_is_not_named_is_assumed_and_said() {
     assert!(
         told["remarks"]
             .to_string()
-            .contains("no request had more than 52010 tokens"),
+            .contains("no request had more than 52.0k tokens"),
         "{told:#}"
     );
     let mut large = Talk::new();
@@ -335,7 +335,7 @@ fn the_newest_of_this_folder_are_found() {
     let home = tempfile::tempdir().unwrap();
     let none = notesoup(&["replay", "--last"], home.path());
     assert_eq!(none.status.code(), Some(1));
-    assert!(text(&none.stderr).contains("no conversation of this folder is in ~/.claude/projects/"));
+    assert!(text(&none.stderr).contains("There is no conversation of ~ below ~/.claude/projects. Name a transcript."));
 
     let folder = fs::canonicalize(home.path()).unwrap();
     let name = folder
@@ -372,6 +372,20 @@ fn the_newest_of_this_folder_are_found() {
     assert_eq!(names(&["replay", "--last", "--json"]), ["new"]);
     assert_eq!(names(&["replay", "--last", "2", "--json"]), ["middle", "new"]);
     assert_eq!(names(&["replay", "--last", "9", "--json"]), ["old", "middle", "new"]);
+
+    // From a folder below it is the same conversation, and a preview of a cut finds it as well.
+    let below = home.path().join("src/ü");
+    fs::create_dir_all(&below).unwrap();
+    let out = std::process::Command::new(env!("CARGO_BIN_EXE_notesoup"))
+        .args(["prune", "--preview"])
+        .env_clear()
+        .env("HOME", home.path())
+        .current_dir(&below)
+        .output()
+        .unwrap();
+    let said = text(&out.stdout);
+    assert!(out.status.success(), "{}", text(&out.stderr));
+    assert!(said.contains("/new.jsonl"), "{said}");
 }
 
 #[test]

@@ -11,7 +11,7 @@ use super::diagnostic;
 use super::examine::{self, Examined};
 use super::layers::Here;
 use crate::cli::Global;
-use crate::cli::steps::tilde;
+use crate::paths::tilde;
 
 /// Find every mistake in the config, each with its line
 #[derive(Debug, Args)]
@@ -56,7 +56,7 @@ pub fn run(args: &CheckArgs, global: &Global) -> ExitCode {
     } else {
         examine::files(&args.files, args.project)
     };
-    let mut out = anstream::stdout();
+    let mut out = crate::cli::out::stdout();
     let _ = if args.json {
         writeln!(out, "{:#}", diagnostic::as_json(&examined.problems, examined.errors()))
     } else if args.sarif {

@@ -8,15 +8,20 @@ use std::process::{Command, ExitCode};
 use clap::Args;
 
 use super::{diagnostic, examine, init};
-use crate::cli::steps::tilde;
 use crate::cli::{Global, fail};
+use crate::paths::tilde;
 
 /// Open your hooks.toml, or this project's file, in your editor; check it after saving
 #[derive(Debug, Args)]
 #[command(after_help = "\
-The editor is $VISUAL, else $EDITOR, else vi. A file that is not there yet is written first, commented.
-When the file has an error after saving, you may edit it again, go back to what it was, or keep it:
+The editor is $VISUAL, else $EDITOR, else vi. A file that is not there yet is written first, commented. \
+When the file has an error after saving, you may edit it again, go back to what it was, or keep it: \
 a session goes on with the file as it last was good.
+
+Examples:
+  notesoup config edit              your hooks.toml
+  notesoup config edit --project    .claude/notesoup.toml of this folder
+  EDITOR=nano notesoup config edit
 
 Exit code 1 when the file has an error at the end.")]
 pub struct EditArgs {
@@ -49,7 +54,7 @@ pub fn run(args: &EditArgs, global: &Global) -> ExitCode {
             return fail(&message);
         }
         let examined = examine::files(std::slice::from_ref(&path), Some(args.project));
-        let mut out = anstream::stdout();
+        let mut out = crate::cli::out::stdout();
         let _ = diagnostic::for_people(&mut out, &examined.problems);
         if examined.errors() == 0 {
             let _ = writeln!(out, "{} is good; it takes effect at the next event.", tilde(&path));
@@ -83,7 +88,7 @@ fn ask() -> Choice {
     if !io::stdin().is_terminal() {
         return Choice::Keep;
     }
-    let mut out = anstream::stdout();
+    let mut out = crate::cli::out::stdout();
     loop {
         let _ = write!(out, "[e]dit again, go [b]ack to what it was, or [k]eep it? ");
         let _ = out.flush();

@@ -1,5 +1,6 @@
 //! `notesoup config explain --event`: which rows match in order, and which one answers.
 
+use std::fs;
 use std::io::Write as _;
 use std::process::ExitCode;
 
@@ -75,6 +76,12 @@ pub(super) fn run(args: &EventArgs, here: Here, as_json: bool) -> ExitCode {
     facts.settings = here.sources.settings.clone();
     facts.session_id = Some("explain".to_owned());
     facts.model = args.model.clone();
+    // An empty conversation is one that can be read, and has nothing in it.
+    let transcript = folder.path().join("conversation.jsonl");
+    if let Err(error) = fs::write(&transcript, "") {
+        return fail(&format!("{} cannot be written: {error}", transcript.display()));
+    }
+    facts.transcript_path = Some(transcript.display().to_string());
     facts.headless = args.headless;
     facts.origin_plugin = args.plugin.clone();
     facts.agent_id = (args.agent == "sub").then(|| "agent".to_owned());
@@ -104,7 +111,7 @@ pub(super) fn run(args: &EventArgs, here: Here, as_json: bool) -> ExitCode {
         Ok(trial) => trial,
         Err(error) => return fail(&error.to_string()),
     };
-    let mut out = anstream::stdout();
+    let mut out = crate::cli::out::stdout();
     if as_json {
         let _ = writeln!(out, "{:#}", serde_json::to_value(&trial).unwrap_or_default());
         return ExitCode::SUCCESS;
@@ -128,7 +135,9 @@ fn text(event: &str, trial: &Trial, found: &dyn Fn(&str) -> String) -> String {
         AnsiColor::Yellow.on_default(),
     );
     let width = trial.rows.iter().map(|tried| tried.id.len()).max().unwrap_or(0);
-    let mut lines = vec![format!("Live rows of {event}, in order:")];
+    let mut lines = vec![format!(
+        "Live rows of {event}, in order, tried on an empty conversation:"
+    )];
     for tried in &trial.rows {
         let (style, word) = match &tried.verdict {
             Verdict::Mismatch { field } => (dim, mismatch(&tried.row, field, &found(field))),

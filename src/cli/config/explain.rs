@@ -31,7 +31,7 @@ Examples:
   notesoup config explain --event session.compact --trigger manual --instructions prune
   notesoup config explain window.reset_point --window 200000 --tokens 150000
 
-With --event, the rows run on an empty conversation in a folder of their own; nothing of yours is changed,
+With --event, the rows run on an empty conversation in a folder of their own; nothing of yours is changed, \
 and programs that rows start are not started.")]
 pub struct ExplainArgs {
     /// The dotted key, e.g. window.reset_margin_tokens
@@ -84,7 +84,7 @@ pub fn run(args: &ExplainArgs, global: &Global) -> ExitCode {
             return fail(&format!("there is no key `{}`; {help}", shown(key)));
         }
     };
-    let mut out = anstream::stdout();
+    let mut out = crate::cli::out::stdout();
     if args.json {
         let _ = writeln!(out, "{:#}", serde_json::to_value(&story).unwrap_or_default());
         return ExitCode::SUCCESS;
@@ -129,6 +129,8 @@ fn text(story: &Story) -> String {
         }
     } else if story.value.is_some() && story.below.is_empty() {
         let _ = writeln!(text, "\nNo layer says it; this is the built-in default.");
+    } else if story.value.is_none() && story.below.is_empty() {
+        let _ = writeln!(text, "\nNo layer says it: it is not set.");
     }
     if !story.below.is_empty() {
         let _ = writeln!(text, "\nIts values:");
@@ -200,7 +202,7 @@ fn reset_point(args: &ExplainArgs, here: &Here) -> ExitCode {
         &config.window,
         args.event.model.as_deref(),
     );
-    let mut out = anstream::stdout();
+    let mut out = crate::cli::out::stdout();
     if args.json {
         let _ = writeln!(out, "{:#}", derivation.to_json());
         return ExitCode::SUCCESS;

@@ -8,10 +8,10 @@ use std::process::ExitCode;
 
 use clap::Args;
 
-use crate::cli::steps::tilde;
 use crate::cli::{Global, fail};
 use crate::config::DEFAULT_TEXT;
 use crate::paths;
+use crate::paths::tilde;
 use crate::schema;
 
 /// The schema's file beside the person's.
@@ -42,7 +42,7 @@ pub fn run(args: &InitArgs, global: &Global) -> ExitCode {
     match create(&path, args.project) {
         Ok(true) => {
             let _ = writeln!(
-                anstream::stdout(),
+                crate::cli::out::stdout(),
                 "{} is written; `notesoup config edit{}` opens it.",
                 tilde(&path),
                 if args.project { " --project" } else { "" }

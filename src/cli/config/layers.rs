@@ -58,12 +58,7 @@ impl Here {
         if self.claude.read.is_empty() {
             return;
         }
-        let files: Vec<_> = self
-            .claude
-            .read
-            .iter()
-            .map(|path| crate::cli::steps::tilde(path))
-            .collect();
+        let files: Vec<_> = self.claude.read.iter().map(|path| crate::paths::tilde(path)).collect();
         let dim = Style::new().dimmed();
         let _ = writeln!(
             anstream::stderr(),

@@ -19,9 +19,9 @@ use super::Global;
 /// Show, explain, check and change the config
 #[derive(Debug, Args)]
 #[command(after_help = "\
-The layers, lowest first: what is compiled in; the profile; the plugin's hooks.toml; yours; the project's
-.claude/notesoup.toml (numbers and switches of [window] and [prune] only); options of plugins and the
-`notesoup` object of Claude's settings; variables (NOTESOUP_CONFIG__WINDOW__RESET_MARGIN_TOKENS=4096);
+The layers, lowest first: what is compiled in; the profile; the plugin's hooks.toml; yours; the project's \
+.claude/notesoup.toml (numbers and switches of [window] and [prune] only); options of plugins and the \
+`notesoup` object of Claude's settings; variables (NOTESOUP_CONFIG__WINDOW__RESET_MARGIN_TOKENS=4096); \
 --config FILE.
 
 Examples:

@@ -5,14 +5,18 @@ use std::process::ExitCode;
 
 use clap::Args;
 use serde_json::{Map, Value, json};
+use unicode_width::UnicodeWidthStr as _;
 
 use super::layers::Here;
-use crate::cli::steps::tilde;
-use crate::cli::table::{Column, Kind, fit, render, width};
+use crate::cli::table::{Column, Kind, fit, render, width, wrapped};
 use crate::cli::{Global, fail};
 use crate::config::explain::{Below, all};
-use crate::config::{Loaded, Origin, key, shown, suggestion};
+use crate::config::{LayerKind, Loaded, Origin, key, shown, suggestion};
+use crate::paths::tilde;
 use crate::texts::catalog;
+
+/// A condition is not squeezed below this width.
+const MIN_ROOM: usize = 12;
 
 /// Show the merged config, each value with where it comes from
 #[derive(Debug, Args)]
@@ -53,7 +57,7 @@ pub fn run(args: &ShowArgs, global: &Global) -> ExitCode {
             suggestion(section, known)
         ));
     }
-    let mut out = anstream::stdout();
+    let mut out = crate::cli::out::stdout();
     if args.toml {
         return match as_toml(&loaded, args.section.as_deref()) {
             Ok(text) => {
@@ -125,7 +129,7 @@ fn rows(loaded: &Loaded, section: Option<&str>) -> Option<String> {
     }
     let mut rows: Vec<_> = loaded.config.hooks.iter().collect();
     rows.sort_by(|(_, one), (_, other)| (&one.event, one.order).cmp(&(&other.event, other.order)));
-    let cells = rows
+    let cells: Vec<Vec<String>> = rows
         .into_iter()
         .map(|(id, row)| {
             let when = serde_json::to_value(&row.when)
@@ -144,7 +148,44 @@ fn rows(loaded: &Loaded, section: Option<&str>) -> Option<String> {
             ]
         })
         .collect();
-    laid_out(&["EVENT", "ORDER", "ROW", "RUNS", "", "WHEN", "FROM"], cells)
+    match width() {
+        Some(width) => Some(by_event(&cells, width)),
+        None => laid_out(&["EVENT", "ORDER", "ROW", "RUNS", "", "WHEN", "FROM"], cells),
+    }
+}
+
+/// The rows below the events they answer, so that a terminal has room for what they wait for.
+fn by_event(cells: &[Vec<String>], width: usize) -> String {
+    let widest = |column: usize| cells.iter().map(|cells| cells[column].width()).max().unwrap_or(0);
+    let (id_width, run_width) = (widest(2), widest(3));
+    let mut lines = vec![format!("ORDER  {:id_width$}  {:run_width$}       WHEN", "ROW", "RUNS")];
+    let mut last = "";
+    for cells in cells {
+        let [event, order, id, run, on, when, from] = &cells[..] else {
+            continue;
+        };
+        if event != last {
+            lines.push(event.clone());
+            last = event;
+        }
+        let head = format!("{order:>5}  {id:id_width$}  {run:run_width$}  {on:<3}  ");
+        let when = when.trim_start_matches("{ ").trim_end_matches(" }");
+        let from = if from == LayerKind::Defaults.title() {
+            String::new()
+        } else {
+            format!(" ({from})")
+        };
+        let room = width.saturating_sub(head.width()).max(MIN_ROOM);
+        for (index, part) in wrapped(&format!("{when}{from}"), room).iter().enumerate() {
+            let before = if index == 0 {
+                head.clone()
+            } else {
+                " ".repeat(head.width())
+            };
+            lines.push(format!("{before}{part}").trim_end().to_owned());
+        }
+    }
+    lines.join("\n")
 }
 
 fn texts(loaded: &Loaded, section: Option<&str>) -> Option<String> {
@@ -219,7 +260,7 @@ pub(super) fn origin(origin: Option<&Origin>) -> String {
     let Some(Origin { layer, place }) = origin else {
         return "default".to_owned();
     };
-    if *layer == crate::config::LayerKind::Defaults {
+    if *layer == LayerKind::Defaults {
         return layer.title().to_owned();
     }
     let mut place = place.clone();
@@ -227,4 +268,45 @@ pub(super) fn origin(origin: Option<&Origin>) -> String {
         place.source = tilde(place.source.as_ref());
     }
     format!("{} ({place})", layer.title())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::by_event;
+
+    #[test]
+    fn rows_stand_below_their_event_and_nothing_is_broken_in_a_word() {
+        let row = |cells: [&str; 7]| cells.map(str::to_owned).to_vec();
+        let cells = [
+            row([
+                "session.compact",
+                "10",
+                "our-reset",
+                "reset",
+                "on",
+                "{ trigger = [plugin, manual] }",
+                "default",
+            ]),
+            row(["session.compact", "20", "mine", "exec", "off", "", "user's hooks.toml"]),
+            row([
+                "tool.call",
+                "5",
+                "notes",
+                "notes",
+                "on",
+                "{ agent = any, tool = notes_(write|read) }",
+                "default",
+            ]),
+        ];
+        let expected = "\
+ORDER  ROW        RUNS        WHEN
+session.compact
+   10  our-reset  reset  on   trigger = [plugin,
+                              manual]
+   20  mine       exec   off  (user's hooks.toml)
+tool.call
+    5  notes      notes  on   agent = any, tool =
+                              notes_(write|read)";
+        assert_eq!(by_event(&cells, 50), expected);
+    }
 }

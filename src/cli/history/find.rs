@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use crate::outcome::Refusal;
-use crate::paths;
+use crate::paths::{self, tilde};
 
 /// The client cuts a key to this length and adds a hash.
 const MAX_KEY: usize = 200;
@@ -16,7 +16,7 @@ const NAMED: usize = 5;
 
 /// The transcript of the conversation with this id, or with the only id that begins so.
 pub(super) fn by_id(id: &str) -> Result<PathBuf, Refusal> {
-    let root = root()?;
+    let root = root().map_err(|why| unknown(format!("{why} Give --transcript FILE.")))?;
     let mut found: Vec<PathBuf> = folders(&root)
         .flat_map(|folder| transcripts(&folder))
         .filter(|path| stem(path).starts_with(id))
@@ -45,21 +45,36 @@ pub(super) fn by_id(id: &str) -> Result<PathBuf, Refusal> {
 
 /// The transcript that was written to last, of those that belong to this folder or to the nearest one above it.
 pub(super) fn newest(cwd: &Path) -> Result<PathBuf, Refusal> {
+    let missing = |why: String| unknown(format!("{why} Name one with --session ID or --transcript FILE."));
+    let mut newest = newest_ones(cwd, 1).map_err(missing)?;
+    newest
+        .pop()
+        .ok_or_else(|| unknown("There is no conversation.".to_owned()))
+}
+
+/// So many transcripts that were written to last, the newest last, or a sentence that says where there are none.
+pub(in crate::cli) fn newest_ones(cwd: &Path, count: usize) -> Result<Vec<PathBuf>, String> {
     let root = root()?;
     let real = fs::canonicalize(cwd).unwrap_or_else(|_| cwd.to_owned());
-    let newest_of = |folder: &Path| {
+    let of = |folder: &Path| {
         let key = key(folder);
         let mine = folders(&root).filter(|path| is_key(path, &key));
-        mine.flat_map(|folder| transcripts(&folder))
-            .max_by_key(|path| written(path))
+        let mut found: Vec<(Option<SystemTime>, PathBuf)> = mine
+            .flat_map(|folder| transcripts(&folder))
+            .map(|path| (written(&path), path))
+            .collect();
+        found.sort();
+        (!found.is_empty()).then_some(found)
     };
-    real.ancestors().find_map(newest_of).ok_or_else(|| {
-        unknown(format!(
-            "There is no conversation of {} below {}. Name one with --session ID or --transcript FILE.",
-            real.display(),
-            root.display()
-        ))
-    })
+    let Some(mut found) = real.ancestors().find_map(of) else {
+        return Err(format!(
+            "There is no conversation of {} below {}.",
+            tilde(&real),
+            tilde(&root)
+        ));
+    };
+    let newest = found.split_off(found.len().saturating_sub(count));
+    Ok(newest.into_iter().map(|(_, path)| path).collect())
 }
 
 /// The conversation's id.
@@ -71,9 +86,9 @@ fn unknown(message: String) -> Refusal {
     Refusal::new("history_unavailable", message)
 }
 
-fn root() -> Result<PathBuf, Refusal> {
+fn root() -> Result<PathBuf, String> {
     let root = paths::claude_dir().map(|dir| dir.join("projects"));
-    root.ok_or_else(|| unknown("HOME is not set, so there is no place to look. Give --transcript FILE.".to_owned()))
+    root.ok_or_else(|| "HOME is not set, so there is no place to look.".to_owned())
 }
 
 fn folders(root: &Path) -> impl Iterator<Item = PathBuf> + use<> {

@@ -17,6 +17,8 @@ use serde_json::{Value, json};
 use super::Global;
 use super::answer::{print_json, refuse};
 use super::table::local;
+pub(super) use find::newest_ones;
+
 use crate::history::tools::{self, Entry, ListInput, ListOutput, Texts, WindowsInput};
 use crate::history::{Conversation, Head, Role, ToolStatus};
 use crate::outcome::Refusal;
@@ -70,6 +72,10 @@ struct Which {
 #[derive(Debug, Subcommand)]
 enum Command {
     /// List its context windows, oldest first
+    #[command(after_help = "\
+Examples:
+  notesoup history windows
+  notesoup history windows --session 0b1c --json")]
     Windows,
     List(ListArgs),
     Read(ReadArgs),
@@ -78,6 +84,11 @@ enum Command {
 
 /// List its newest messages, calls and reminders between them folded
 #[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  notesoup history list
+  notesoup history list --window @previous --all
+  notesoup history list --role tool --status error    the calls that failed")]
 struct ListArgs {
     #[command(flatten)]
     part: Part,
@@ -85,6 +96,10 @@ struct ListArgs {
 
 /// Search all its words, results of calls included, whatever their case
 #[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  notesoup history search 'reset margin'
+  notesoup history search migration schema --role user,assistant    either word, in what was said")]
 struct SearchArgs {
     /// The text; several find any of them
     #[arg(required = true)]
@@ -95,6 +110,11 @@ struct SearchArgs {
 
 /// Print one event whole
 #[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  notesoup history read 128
+  notesoup history read 128 > output.txt    byte for byte, no heading
+  notesoup history read toolu_01ab --json")]
 struct ReadArgs {
     /// Its number, or the `tool_use_id` of a call
     #[arg(value_name = "SEQ|ID")]

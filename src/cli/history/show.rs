@@ -137,7 +137,7 @@ pub(super) fn event(event: &Shown, json: bool) -> Option<Value> {
         return serde_json::to_value(event).ok();
     }
     if table::width().is_none() {
-        let _ = std::io::stdout().lock().write_all(event.text.as_bytes());
+        let _ = crate::cli::out::raw().write_all(event.text.as_bytes());
         return None;
     }
     let head = heading(
@@ -314,7 +314,7 @@ fn number(number: Option<u64>) -> String {
 }
 
 fn print(text: &str) {
-    let _ = writeln!(anstream::stdout(), "{text}");
+    let _ = writeln!(crate::cli::out::stdout(), "{text}");
 }
 
 #[cfg(test)]

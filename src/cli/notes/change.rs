@@ -15,6 +15,12 @@ use crate::outcome::Refusal;
 
 /// Write a whole note, from standard input or a file
 #[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  echo '# Taste' | notesoup notes write @human/taste
+  notesoup notes write @project/decisions decisions.md    from a file
+
+A note that is there already is replaced; what it was is kept (notesoup notes history).")]
 pub(super) struct WriteArgs {
     /// The note; `.md` is added when missing
     address: String,
@@ -33,6 +39,10 @@ pub(super) struct WriteArgs {
 
 /// Bring back what a note was before; what it is now is kept as well
 #[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  notesoup notes undo @project/decisions
+  notesoup notes undo @project/decisions --to 3    a number of notesoup notes history")]
 pub(super) struct UndoArgs {
     /// The note
     address: String,

@@ -13,14 +13,21 @@ use crate::outcome::Refusal;
 
 /// Change a note: in your editor ($VISUAL, $EDITOR), or by options
 #[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  notesoup notes edit @project/decisions
+  notesoup notes edit @human/taste --append '- Short words.'
+  notesoup notes edit @project/MAP --replace sqlite postgres --all
+  notesoup notes edit @project/old --crumple    into the wastebasket; --smooth takes it out
+  notesoup notes edit @project/old --rename-to @project/archive/old")]
 pub(super) struct EditArgs {
     /// The note
     address: String,
     /// Put this text at the end
-    #[arg(long, value_name = "TEXT")]
+    #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
     append: Option<String>,
     /// Replace one text by another; may be given several times
-    #[arg(long, num_args = 2, value_names = ["OLD", "NEW"], action = clap::ArgAction::Append)]
+    #[arg(long, num_args = 2, value_names = ["OLD", "NEW"], action = clap::ArgAction::Append, allow_hyphen_values = true)]
     replace: Vec<String>,
     /// Replace every place, not only one
     #[arg(long, requires = "replace")]

@@ -18,6 +18,11 @@ use crate::outcome::Refusal;
 
 /// List notes, newest first
 #[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  notesoup notes list
+  notesoup notes list '@project/**'
+  notesoup notes list --wastebasket")]
 pub(super) struct ListArgs {
     /// A glob over whole addresses: `*` within a part, `?` one character, `**` across parts
     pattern: Option<String>,
@@ -34,6 +39,10 @@ pub(super) struct ListArgs {
 
 /// Print a note's body
 #[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  notesoup notes read @project/MAP
+  notesoup notes read @human/taste --json    its version and its file, too")]
 pub(super) struct ReadArgs {
     /// The note
     address: String,
@@ -44,6 +53,10 @@ pub(super) struct ReadArgs {
 
 /// Search the bodies of notes for a text, whatever its case
 #[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  notesoup notes search 'reset margin'
+  notesoup notes search postgres sqlite --in '@project/**'    either word, in this project")]
 pub(super) struct SearchArgs {
     /// The text; several find any of them
     #[arg(required = true)]
@@ -67,6 +80,10 @@ pub(super) struct SearchArgs {
 
 /// List what a note was before, or print one of these states
 #[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  notesoup notes history @project/decisions
+  notesoup notes history @project/decisions --show 3")]
 pub(super) struct HistoryArgs {
     /// The note
     address: String,
@@ -80,6 +97,12 @@ pub(super) struct HistoryArgs {
 
 /// Look for what is wrong with the notes
 #[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  notesoup notes doctor
+  notesoup notes doctor --fix    put right what is safe to
+
+Exit code 1 when something is wrong.")]
 pub(super) struct DoctorArgs {
     /// Put right what is safe to
     #[arg(long)]
@@ -159,7 +182,7 @@ pub(super) fn read(notes: &Notes, args: &ReadArgs) -> Ended {
         })));
     } else {
         // Byte for byte: what is read can be written back.
-        let _ = std::io::stdout().lock().write_all(whole.body.as_bytes());
+        let _ = crate::cli::out::raw().write_all(whole.body.as_bytes());
         if !whole.is_utf8 {
             warn(&format!(
                 "{} is not UTF-8; this is a likeness of it",
@@ -234,7 +257,7 @@ pub(super) fn history(notes: &Notes, args: &HistoryArgs) -> Ended {
         })?;
         let bytes = fs::read(&state.file)
             .map_err(|error| Refusal::new("io_error", format!("{}: {error}", state.file.display())))?;
-        let _ = std::io::stdout().lock().write_all(&bytes);
+        let _ = crate::cli::out::raw().write_all(&bytes);
         return Ok(ExitCode::SUCCESS);
     }
     if args.json {
@@ -285,7 +308,7 @@ pub(super) fn doctor(notes: &Notes, args: &DoctorArgs) -> Ended {
         print_json(&json!({ "ok": wrong == 0, "findings": findings }));
     } else {
         let dim = Style::new().dimmed();
-        let mut out = anstream::stdout();
+        let mut out = crate::cli::out::stdout();
         for finding in &findings {
             let (mark, style) = match finding.level {
                 Level::Well => ("ok", AnsiColor::Green.on_default()),
@@ -326,7 +349,7 @@ pub(super) fn doctor(notes: &Notes, args: &DoctorArgs) -> Ended {
 
 /// Prints lines that are there already.
 fn print_all(lines: &str) {
-    let _ = anstream::stdout().write_all(lines.as_bytes());
+    let _ = crate::cli::out::stdout().write_all(lines.as_bytes());
 }
 
 /// A sentence on the lines that the terminal has room for behind an indent; whole where there is none.

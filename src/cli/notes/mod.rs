@@ -5,8 +5,9 @@ mod edit;
 mod look;
 
 use std::env;
+use std::fs;
 use std::io::{self, BufRead, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::{Args, Subcommand};
@@ -49,7 +50,7 @@ pub struct NotesArgs {
 /// Whose notes.
 #[derive(Debug, Args)]
 struct Who {
-    /// The conversation whose notes have addresses without `@`
+    /// The conversation whose notes have addresses without `@`: its id, or how it begins
     #[arg(long, value_name = "ID", global = true, help_heading = "Whose notes")]
     session: Option<String>,
     /// The folder whose project is meant, instead of this one
@@ -118,6 +119,30 @@ pub fn run(args: &NotesArgs, global: &Global) -> ExitCode {
     }
 }
 
+/// The conversation whose id begins so; the words themselves where no conversation has notes under such an id.
+fn session(root: &Path, begins: &str) -> Result<String, Refusal> {
+    let sessions = root.join("pi/session");
+    if begins.is_empty() || sessions.join(begins).is_dir() {
+        return Ok(begins.to_owned());
+    }
+    let names = fs::read_dir(sessions).into_iter().flatten().flatten();
+    let mut found: Vec<String> = names
+        .filter_map(|entry| entry.file_name().into_string().ok())
+        .filter(|name| name.starts_with(begins))
+        .collect();
+    match (found.pop(), found.len()) {
+        (None, _) => Ok(begins.to_owned()),
+        (Some(only), 0) => Ok(only),
+        (Some(_), others) => Err(Refusal::new(
+            "invalid_arguments",
+            format!(
+                "{} conversations with notes have ids that begin with {begins}. Give more of it.",
+                others + 1
+            ),
+        )),
+    }
+}
+
 fn open(who: &Who, global: &Global) -> Result<Notes, Refusal> {
     let world = global.world();
     let cwd = who.cwd.clone().or_else(|| env::current_dir().ok()).unwrap_or_default();
@@ -138,9 +163,14 @@ fn open(who: &Who, global: &Global) -> Result<Notes, Refusal> {
             "There is no place for notes: HOME is not set. Set it, or give --notes-home.",
         )
     })?;
+    let session_id = who
+        .session
+        .as_deref()
+        .map(|begins| session(&root, begins))
+        .transpose()?;
     Ok(Notes::open(Identity {
         root,
-        session_id: who.session.clone().unwrap_or_default(),
+        session_id: session_id.unwrap_or_default(),
         cwd,
         agent: who.agent.clone().unwrap_or_default(),
         model: who.model.clone(),
@@ -191,5 +221,5 @@ fn ok_json(data: &impl serde::Serialize) -> Value {
 }
 
 fn print(text: &str) {
-    let _ = writeln!(anstream::stdout(), "{text}");
+    let _ = writeln!(crate::cli::out::stdout(), "{text}");
 }

@@ -74,15 +74,21 @@ pub(super) fn chart(replay: &Replay, width: usize) -> String {
         out.push('\n');
     }
     let below = columns.letters(replay);
-    out.push_str(&format!("{:SCALE$}{yellow}{}{yellow:#}\n", "", below.trim_end()));
-    let legend = match room {
-        0..85 => "█ now  ░ recorded  w warning  c close-out  R reset  P cut  S summary",
-        _ => "█ under this table  ░ as recorded  w warning  c close-out  R reset  P cut  S summary",
+    let below = below.trim_end();
+    let bars = match room {
+        0..85 => "█ now  ░ recorded",
+        _ => "█ under this table  ░ as recorded",
+    };
+    let letters = if below.is_empty() {
+        ""
+    } else {
+        out.push_str(&format!("{:SCALE$}{yellow}{below}{yellow:#}\n", ""));
+        "  w warning  c close-out  R reset  P cut  S summary"
     };
     out.push_str(&format!(
         "{:SCALE$}{dim}{}{dim:#}\n",
         "",
-        super::page::fit(legend, room)
+        super::page::fit(&format!("{bars}{letters}"), room)
     ));
     out
 }

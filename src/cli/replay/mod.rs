@@ -8,19 +8,19 @@ use std::fs;
 use std::io::{IsTerminal as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::time::SystemTime;
 
 use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::json;
 
 use super::Global;
-use super::steps::tilde;
+use super::history::newest_ones;
 use super::table::width;
 use crate::config::claude;
 use crate::config::{self, Config};
 use crate::handlers::{World, catalog};
 use crate::paths;
+use crate::paths::tilde;
 use crate::prune::parse_tokens;
 use crate::replay::{Replay, ReplayError, ReplayInput, replay};
 use crate::wire::Facts;
@@ -39,7 +39,7 @@ Examples:
   notesoup replay --last --config try.toml  the newest, under settings that are only tried
   notesoup replay FILE --window 1m --json   for a model with a window of a million tokens
 
-The settings are those of this folder, as for a session that runs in it. Figures behind the first reset are computed: the
+The settings are those of this folder, as for a session that runs in it. Figures behind the first reset are computed: the \
 window grows by what the recorded one grew. Commands and calls of our tools are not replayed, and nothing is written.
 
 Exit code 1 when a conversation could not be replayed.")]
@@ -94,13 +94,21 @@ pub fn run(args: &ReplayArgs, global: &Global) -> ExitCode {
         match one(args, file, (&world, &facts, &config)) {
             Ok(replay) if args.json => told.push(replay),
             Ok(replay) => print(&replay, place),
-            Err(error) => code = super::fail(&format!("{}: {error}", tilde(file))),
+            Err(error) => code = super::fail(&named(file, &error.to_string())),
         }
     }
     if args.json {
-        let _ = writeln!(anstream::stdout(), "{:#}", json!({ "conversations": told }));
+        let _ = writeln!(crate::cli::out::stdout(), "{:#}", json!({ "conversations": told }));
     }
     code
+}
+
+/// The error with the file's name, once.
+fn named(file: &Path, error: &str) -> String {
+    if error.contains(&file.display().to_string()) {
+        return error.to_owned();
+    }
+    format!("{}: {error}", tilde(file))
 }
 
 fn one(
@@ -136,7 +144,7 @@ fn bar(file: &Path) -> ProgressBar {
 }
 
 fn print(replay: &Replay, place: usize) {
-    let mut out = anstream::stdout();
+    let mut out = crate::cli::out::stdout();
     if place > 0 {
         let _ = writeln!(out);
     }
@@ -144,34 +152,7 @@ fn print(replay: &Replay, place: usize) {
 }
 
 /// The newest transcripts of this folder, the newest last.
-fn newest(count: usize, cwd: Option<&Path>) -> Result<Vec<PathBuf>, String> {
-    let (Some(claude), Some(cwd)) = (paths::claude_dir(), cwd) else {
-        return Err("there is no home folder to look for conversations in; name a transcript".to_owned());
-    };
-    let is_kept = |letter: char| letter.is_ascii_alphanumeric();
-    let name: String = cwd
-        .to_string_lossy()
-        .chars()
-        .map(|letter| if is_kept(letter) { letter } else { '-' })
-        .collect();
-    let folder = claude.join("projects").join(name);
-    let entries = fs::read_dir(&folder).into_iter().flatten().flatten();
-    let mut found: Vec<(SystemTime, PathBuf)> = entries
-        .map(|entry| entry.path())
-        .filter(|path| path.extension().is_some_and(|extension| extension == "jsonl"))
-        .filter(|path| {
-            let name = path.file_name().unwrap_or_default();
-            !name.to_string_lossy().starts_with("agent-")
-        })
-        .filter_map(|path| Some((fs::metadata(&path).ok()?.modified().ok()?, path)))
-        .collect();
-    if found.is_empty() {
-        return Err(format!(
-            "no conversation of this folder is in {}; name a transcript",
-            tilde(&folder)
-        ));
-    }
-    found.sort();
-    let older = found.len().saturating_sub(count);
-    Ok(found.split_off(older).into_iter().map(|(_, path)| path).collect())
+pub(super) fn newest(count: usize, cwd: Option<&Path>) -> Result<Vec<PathBuf>, String> {
+    let cwd = cwd.ok_or("the current folder cannot be read; name a transcript")?;
+    newest_ones(cwd, count).map_err(|why| format!("{why} Name a transcript."))
 }

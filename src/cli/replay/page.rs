@@ -4,9 +4,9 @@ use std::fmt::Write as _;
 
 use anstyle::{AnsiColor, Style};
 
-use super::super::steps::tilde;
 use super::super::table::{self, Column, Kind, column, local, render};
 use super::chart::chart;
+use crate::paths::tilde;
 use crate::prune::short;
 use crate::replay::{Happened, Moment, Replay, RowCount};
 

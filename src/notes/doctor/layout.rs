@@ -104,11 +104,13 @@ pub(super) fn homes(homes: &Homes, findings: &mut Vec<Finding>) -> Vec<HomeFolde
             }
         }
     }
-    let known = ["pi", "project", "human", "agents", "models", VERSIONS];
+    // Beside the homes: what a repository of the notes has, and the reports of their reviews.
+    let beside = [VERSIONS, ".git", ".gitignore", "dreams"];
+    let known = ["pi", "project", "human", "agents", "models"];
     let others: Vec<String> = names(root)
         .unwrap_or_default()
         .into_iter()
-        .filter(|name| !known.contains(&name.as_str()))
+        .filter(|name| !known.contains(&name.as_str()) && !beside.contains(&name.as_str()))
         .collect();
     if !others.is_empty() {
         let line = format!("no part of the notes: {}", others.join(", "));
