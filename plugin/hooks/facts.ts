@@ -6,6 +6,9 @@ const MERGED_KEYS = ['notesoup', 'autoCompactEnabled', 'autoCompactWindow', 'mod
 const BREAKDOWN_KEYS = ['rawMaxTokens', 'autoCompactThreshold', 'isAutoCompactEnabled']
 const OLDER_PLUGIN = /^compact-shaper(@|$)/
 
+/** How many messages at the end of the conversation the program is told of. */
+export const NEWEST_ROWS = 16
+
 type Json = Readonly<Record<string, unknown>>
 
 /** The keys of the merged settings that concern us. */
@@ -28,6 +31,15 @@ export function pickOlderPlugin(settings: Json): Record<string, unknown> | null 
 /** The names of the variables that these settings set. */
 export function envNames(...sources: Json[]): string[] {
   return [...new Set(sources.flatMap(settings => (isObject(settings.env) ? Object.keys(settings.env) : [])))].sort()
+}
+
+/** The rows of the last messages, oldest first. Older builds name none: there a message's last call stands for its row. */
+export function idsAtTheEnd(messages: readonly object[]): string[] {
+  const ids = messages.slice(-NEWEST_ROWS).map(message => {
+    const { uuid, toolUses } = message as Json
+    return uuid ?? (Array.isArray(toolUses) ? toolUses.at(-1)?.tool_use_id : undefined)
+  })
+  return [...new Set(ids.filter(id => typeof id === 'string'))]
 }
 
 function pick(from: Json, keys: readonly string[]): Record<string, unknown> {

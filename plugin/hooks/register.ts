@@ -5,7 +5,7 @@
 // source before it loads it. What needs no `$` is in the files beside this one.
 
 import type { EngineInterface, PluginOptions, Register } from 'claude-code'
-import { envNames, pickBreakdown, pickMerged, pickOlderPlugin } from './facts'
+import { NEWEST_ROWS, envNames, idsAtTheEnd, pickBreakdown, pickMerged, pickOlderPlugin } from './facts'
 import { rebuild } from './rebuild'
 import type { ProcessRecord, SessionRecord, SettingsFacts, Stored } from './record'
 import { BREAKER_LIMIT, answered, changesState, digest, failed, planned, prompted, storedOf, turnEnded, turnStarted, withSaid, withSession } from './record'
@@ -22,11 +22,10 @@ const END_TIMEOUT_MS = 1_000
 /** How often a run is repeated since another one changed the state meanwhile. */
 const ATTEMPTS = 3
 /** How often a write is repeated since another one came first. */
-/** The tools that need to know where the conversation ends on disk. */
-const OF_HISTORY = /^mcp__notesoup__history_/
-/** How many rows at the end of the conversation the program is told of. */
-const NEWEST_ROWS = 16
 const WRITES = 20
+/** The events at which the program looks up where the conversation ends on disk, and the tools for which it does. */
+const LOOKING_UP = ['classic.SessionStart', 'classic.UserPromptSubmit', 'classic.PostToolBatch', 'classic.Stop', 'turn.complete', 'session.measure', 'command.run']
+const LOOKING_UP_TOOLS = /^mcp__notesoup__(history_|fresh_window$)/
 /** How often, and how far apart, a prompt is submitted again while a hook holds the turn: ten seconds, as long as one may. */
 const SUBMISSIONS = 100
 const SUBMIT_AGAIN_MS = 100
@@ -57,7 +56,7 @@ type Call = {
   sessionId?: string
   agentId?: string
   toolUseId?: string
-  newestRows?: string[]
+  isLookingUp?: boolean
   origin?: string
   signal?: AbortSignal
   depth: number
@@ -192,8 +191,8 @@ export const register: Register = (on, options) => {
     const { process } = await load($, await $.session.id())
     // An MCP server may have our name, and then its tools look like ours.
     if (!process.tools.includes(e.tool)) return next(e)
-    const newestRows = OF_HISTORY.test(e.tool) ? await rowsAtTheEnd($) : []
-    const told = await ask($, { options, event: 'tool.call', e, agentId: e.agentId, toolUseId: e.tool_use_id, newestRows, origin: originOf(next.origin), signal: next.signal, depth: 0 })
+    const isLookingUp = LOOKING_UP_TOOLS.test(e.tool)
+    const told = await ask($, { options, event: 'tool.call', e, agentId: e.agentId, toolUseId: e.tool_use_id, isLookingUp, origin: originOf(next.origin), signal: next.signal, depth: 0 })
     if (told.answer?.kind === 'tool') return told.answer.is_error ? { deny: told.answer.text } : { result: told.answer.text }
     if (told.trouble !== undefined) return { deny: `notesoup cannot answer: ${told.trouble}` }
     return next(e)
@@ -408,7 +407,15 @@ async function gather($: EngineInterface, options: PluginOptions, session: Sessi
 
 /** What the program is told of the session beside the event. */
 async function factsOf($: EngineInterface, session: SessionRecord, call: Partial<Call>): Promise<Record<string, unknown>> {
-  const [{ process }, cwd, model, version, usage] = await Promise.all([load($, session.id), $.session.cwd(), $.session.model(), $.session.version(), $.session.usage()])
+  const isLookingUp = call.isLookingUp ?? (call.agentId === undefined && LOOKING_UP.includes(call.event ?? ''))
+  const [{ process }, cwd, model, version, usage, newestRows] = await Promise.all([
+    load($, session.id),
+    $.session.cwd(),
+    $.session.model(),
+    $.session.version(),
+    $.session.usage(),
+    isLookingUp ? rowsAtTheEnd($) : [],
+  ])
   return {
     session_id: session.id,
     cwd,
@@ -420,7 +427,7 @@ async function factsOf($: EngineInterface, session: SessionRecord, call: Partial
     agent_id: call.agentId ?? null,
     origin_plugin: call.origin ?? null,
     tool_use_id: call.toolUseId ?? null,
-    newest_rows: call.newestRows ?? [],
+    newest_rows: newestRows,
     usage: { ...usage.context, breakdown: session.breakdown },
     turn: session.turn,
     settings: session.settings,
@@ -429,15 +436,22 @@ async function factsOf($: EngineInterface, session: SessionRecord, call: Partial
 }
 
 /**
- * The newest rows of the conversation, oldest first: the client may keep the row of a call back until the call is
- * answered, and then one of these is where the conversation ends on disk. None when the client does not say.
+ * The newest rows of the conversation, oldest first: the last of them that is on disk is where it ends there. The file's
+ * own last row may be of another branch: of one that was left, or of another process on the same conversation. None when
+ * the client does not say.
  */
 async function rowsAtTheEnd($: EngineInterface): Promise<string[]> {
   try {
-    // Older builds do not know `last` and give all.
-    const messages = (await $.session.messages({ last: NEWEST_ROWS } as never)) as unknown as readonly { readonly handle?: unknown }[]
-    const handles = messages.slice(-NEWEST_ROWS).map(message => message.handle)
-    return [...new Set(handles.filter(handle => typeof handle === 'string'))]
+    return idsAtTheEnd(await $.session.messages({ last: NEWEST_ROWS } as never))
+  } catch {
+    return allRowsAtTheEnd($)
+  }
+}
+
+/** The same of builds that do not know `last` and refuse it: they give all. */
+async function allRowsAtTheEnd($: EngineInterface): Promise<string[]> {
+  try {
+    return idsAtTheEnd(await $.session.messages())
   } catch {
     return []
   }

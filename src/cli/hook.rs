@@ -9,7 +9,7 @@ use serde_json::value::RawValue;
 
 use super::Global;
 use crate::handlers::{SessionState, World, dispatch, plan};
-use crate::wire::{ErrorKind, Facts, MAX_REQUEST_BYTES, Request, VERSION, WireError};
+use crate::wire::{ErrorKind, Facts, MAX_REQUEST_BYTES, Request, VERSION, WireError, mend};
 
 /// Runs `hook` or `plan` when the first argument names one, without building the parser of the other commands: it
 /// costs a quarter of a millisecond, as much as everything else that an event without an answer needs.
@@ -75,6 +75,7 @@ fn read_request() -> Result<Vec<u8>, WireError> {
             format!("the request is over {limit} MiB"),
         ));
     }
+    mend(&mut request);
     Ok(request)
 }
 

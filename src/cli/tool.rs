@@ -74,16 +74,17 @@ pub fn run(args: &ToolArgs, global: &Global) -> ExitCode {
 /// Nothing at all is as good as no parameters.
 fn parameters() -> Result<Value, Refusal> {
     let invalid = |message| Refusal::new("invalid_arguments", message);
-    let mut text = String::new();
+    let mut text = Vec::new();
     io::stdin()
         .lock()
         .take(wire::MAX_REQUEST_BYTES)
-        .read_to_string(&mut text)
+        .read_to_end(&mut text)
         .map_err(|error| invalid(format!("Standard input cannot be read: {error}.")))?;
-    if text.trim().is_empty() {
+    if text.trim_ascii().is_empty() {
         return Ok(json!({}));
     }
-    serde_json::from_str(&text).map_err(|error| invalid(format!("Standard input is not JSON: {error}.")))
+    wire::mend(&mut text);
+    serde_json::from_slice(&text).map_err(|error| invalid(format!("Standard input is not JSON: {error}.")))
 }
 
 fn call(args: &ToolArgs, global: &Global, parameters: &Value) -> Outcome {

@@ -3,11 +3,11 @@
 use serde::Deserialize;
 
 use super::{Call, steps};
-use crate::history::{Head, HistoryError, RowId, Transcript};
+use crate::history::{self, Head, HistoryError, RowId, Transcript};
 use crate::window::machine::{BoundBy, CLOSE_OUT_TAG, Input, WARNING_TAG};
 use crate::window::ordinal::Seen;
 use crate::window::{Standing, WindowId};
-use crate::wire::Event;
+use crate::wire::{Event, Facts};
 
 /// What stands when a session starts: nothing in a new one, what the transcript says in one that was taken up again.
 pub(super) fn at_start(call: &Call<'_>, by: BoundBy) -> Standing {
@@ -15,8 +15,8 @@ pub(super) fn at_start(call: &Call<'_>, by: BoundBy) -> Standing {
         BoundBy::Startup | BoundBy::Clear => Standing::default(),
         // The rows of the new window are not written yet, and the machine has counted the old ones.
         BoundBy::Compact => Standing::default(),
-        BoundBy::Resume | BoundBy::Lazy => of_transcript(call, &Heads::default(), false),
-        BoundBy::Fork => of_transcript(call, &Heads::default(), true),
+        BoundBy::Resume | BoundBy::Lazy => at_first(call, &Heads::of(call), false),
+        BoundBy::Fork => at_first(call, &Heads::of(call), true),
     }
 }
 
@@ -32,30 +32,36 @@ pub(super) fn reconcile(call: &mut Call<'_>) {
     let Some(session_id) = call.facts.session_id.clone() else {
         return;
     };
-    let is_unknown = call.state.machine.needs_binding(Some(&session_id));
-    if !is_unknown && steps::transcript_path(call.facts).is_none() {
-        return;
-    }
-    let standing = of_transcript(call, &Heads::of(call), false);
-    let input = match is_unknown {
-        true => Input::SessionBound {
+    let heads = Heads::of(call);
+    let input = if call.state.machine.needs_binding(Some(&session_id)) {
+        Input::SessionBound {
             by: BoundBy::Lazy,
             session_id,
-            standing,
+            standing: at_first(call, &heads, false),
             ours: None,
-        },
-        false => Input::Reconciled { standing },
+        }
+    } else {
+        match read(call, &heads, false) {
+            Ok(Some(found)) => Input::Reconciled {
+                standing: standing(call.facts, found, false),
+            },
+            Ok(None) => return,
+            Err(error) => {
+                tracing::debug!(%error, "nothing new of the window");
+                return;
+            }
+        }
     };
     steps::step(call, &input);
 }
 
-/// Rows of the branch that stands, as the event names them. The file's last row is a guess beside them: right after a
-/// rewind it is still of the branch that was left.
+/// Rows of the branch that stands, as the client names them. The file's last row is a guess beside them: right after a
+/// rewind it is still of the branch that was left, and another process on the conversation writes its own branch.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Heads {
     /// Calls of the branch.
     tool_uses: Vec<String>,
-    /// Rows of the branch, oldest first.
+    /// Rows of the branch, oldest first; by uuid, or by a call in them.
     rows: Vec<String>,
 }
 
@@ -64,7 +70,10 @@ const NEWEST: usize = 16;
 
 impl Heads {
     fn of(call: &Call<'_>) -> Self {
-        let mut heads = Self::default();
+        let mut heads = Self {
+            rows: call.facts.newest_rows.clone(),
+            ..Self::default()
+        };
         match call.event {
             Event::ClassicPostToolBatch => {
                 let Batch { tool_calls } = call.input().unwrap_or_default();
@@ -82,14 +91,22 @@ impl Heads {
         heads
     }
 
-    /// The newest of them that is on disk.
-    fn find(&self, transcript: &Transcript) -> Result<RowId, HistoryError> {
+    fn is_empty(&self) -> bool {
+        self.tool_uses.is_empty() && self.rows.is_empty()
+    }
+
+    /// The row of the newest that is on disk, for itself the end of the branch.
+    fn find(&self, transcript: &Transcript) -> Option<RowId> {
         let calls = self.tool_uses.iter().map(|id| Head::ToolUse(id));
-        let rows = self.rows.iter().rev().map(|uuid| Head::Uuid(uuid));
-        calls
-            .chain(rows)
-            .find_map(|head| transcript.head(head).ok())
-            .map_or_else(|| transcript.head(Head::AssumeLast), Ok)
+        let mut heads = calls.chain([Head::Newest(&self.rows)]);
+        heads.find_map(|head| transcript.head(head).ok())
+    }
+
+    /// The row of a call that older builds name in place of rows. It may be of a window before, so it only tells whose
+    /// branch a row is on.
+    fn find_call(&self, transcript: &Transcript) -> Option<RowId> {
+        let mut calls = self.rows.iter().rev().map(|id| Head::ToolUse(id));
+        calls.find_map(|head| transcript.head(head).ok())
     }
 }
 
@@ -115,33 +132,13 @@ struct Message {
     handle: Option<String>,
 }
 
-/// What the transcript says at its end; nothing where it cannot be read, which costs a boot that is given twice.
+/// What the transcript says of a session that is not known yet; nothing where it cannot be read, which costs a boot that
+/// is given twice.
 ///
 /// `is_forked`: the boot in it is another session's.
-fn of_transcript(call: &Call<'_>, heads: &Heads, is_forked: bool) -> Standing {
-    match read(call, heads) {
-        Ok(Some(found)) => {
-            let session_id = call
-                .facts
-                .session_id
-                .as_deref()
-                .filter(|_| !is_forked)
-                .unwrap_or("another");
-            let seen = |at: usize| match found.tagged.get(at) {
-                Some(true) => Seen::ON_BRANCH,
-                _ => Seen::default(),
-            };
-            Standing {
-                boundaries: found.boundaries,
-                marker: found
-                    .marker
-                    .map(|ordinal| WindowId::new(session_id, ordinal).to_string()),
-                marker_is_live: found.marker_is_live,
-                highest_in_file: found.highest_in_file,
-                warned: seen(0),
-                closed_out: seen(1),
-            }
-        }
+fn at_first(call: &Call<'_>, heads: &Heads, is_forked: bool) -> Standing {
+    match read(call, heads, true) {
+        Ok(Some(found)) => standing(call.facts, found, is_forked),
         Ok(None) => Standing::default(),
         Err(error) => {
             tracing::warn!(%error, "the transcript says nothing of the window");
@@ -150,7 +147,29 @@ fn of_transcript(call: &Call<'_>, heads: &Heads, is_forked: bool) -> Standing {
     }
 }
 
-fn read(call: &Call<'_>, heads: &Heads) -> Result<Option<crate::history::Standing>, HistoryError> {
+fn standing(facts: &Facts, found: history::Standing, is_forked: bool) -> Standing {
+    let session_id = facts.session_id.as_deref().filter(|_| !is_forked).unwrap_or("another");
+    let seen = |at: usize| match found.tagged.get(at) {
+        Some(true) => Seen::ON_BRANCH,
+        _ => Seen::default(),
+    };
+    Standing {
+        boundaries: found.boundaries,
+        marker: found
+            .marker
+            .map(|ordinal| WindowId::new(session_id, ordinal).to_string()),
+        marker_is_live: found.marker_is_live,
+        highest_in_file: found.highest_in_file,
+        warned: seen(0),
+        closed_out: seen(1),
+    }
+}
+
+/// What stands on disk; none where there is no conversation yet.
+///
+/// `is_first`: it was taken up a moment ago, so nobody has rewound, and the end of the file is its end unless the rows
+/// that are known are elsewhere.
+fn read(call: &Call<'_>, heads: &Heads, is_first: bool) -> Result<Option<history::Standing>, HistoryError> {
     let Some(path) = steps::transcript_path(call.facts).filter(|path| path.exists()) else {
         return Ok(None);
     };
@@ -158,6 +177,20 @@ fn read(call: &Call<'_>, heads: &Heads) -> Result<Option<crate::history::Standin
     if transcript.is_empty() {
         return Ok(None);
     }
-    let head = heads.find(&transcript)?;
+    let last = transcript.head(Head::AssumeLast)?;
+    let leads_to_last = |row: RowId| -> Result<bool, HistoryError> {
+        Ok(transcript.branch(last)?.iter().any(|(other, _)| *other == row))
+    };
+    let elsewhere = || HistoryError::HeadNotOnDisk {
+        what: "the end of this conversation".to_owned(),
+    };
+    let head = match (heads.find(&transcript), heads.find_call(&transcript)) {
+        (Some(row), _) if !is_first => row,
+        (Some(row), _) | (None, Some(row)) if leads_to_last(row)? => last,
+        (Some(row), _) => row,
+        (None, Some(row)) if is_first => row,
+        (None, None) if is_first || heads.is_empty() => last,
+        (None, _) => return Err(elsewhere()),
+    };
     transcript.standing(head, &[WARNING_TAG, CLOSE_OUT_TAG]).map(Some)
 }

@@ -1,5 +1,6 @@
 //! The transcript as it stood at one moment: one pass, then rows by address.
 
+use std::collections::HashSet;
 use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt as _;
@@ -31,7 +32,11 @@ pub enum Head<'a> {
     ToolUseOr(&'a str, &'a [String]),
     /// At the row with this uuid.
     Uuid(&'a str),
-    /// At the last row of the main conversation: a guess, right as long as nobody has rewound.
+    /// Behind the newest of these rows that the file has, by uuid, oldest first, with the rows that hang there and are no
+    /// messages: the client names messages alone, and what a hook told the model comes behind one.
+    Newest(&'a [String]),
+    /// At the last row of the main conversation: a guess, right as long as nobody has rewound and no other process goes
+    /// on with the same conversation.
     AssumeLast,
 }
 
@@ -213,6 +218,10 @@ impl Transcript {
                 .find_call(id)
                 .ok_or_else(|| absent("the row of this call".to_owned()))?,
             Head::Uuid(uuid) => self.find(uuid).ok_or_else(|| absent(format!("row {uuid}")))?,
+            Head::Newest(rows) => self
+                .newest_of(rows)
+                .map(|row| self.behind(row))
+                .ok_or_else(|| absent("none of the newest rows".to_owned()))?,
             Head::AssumeLast => (0..self.table.len())
                 .rev()
                 .find(|row| !self.table.bits[*row as usize].has(Bits::SIDECHAIN))
@@ -221,7 +230,7 @@ impl Transcript {
                     path: self.path.clone(),
                 })?,
         };
-        if self.table.bits[row.0 as usize].has(Bits::SIDECHAIN) {
+        if self.is_subagents(row) {
             return Err(HistoryError::Subagent);
         }
         Ok(row)
@@ -232,9 +241,34 @@ impl Transcript {
         let Head::ToolUseOr(_, rows) = head else {
             return None;
         };
-        let is_main = |row: &RowId| !self.table.bits[row.0 as usize].has(Bits::SIDECHAIN);
-        let row = rows.iter().rev().filter_map(|uuid| self.find(uuid)).find(is_main)?;
+        let row = self.newest_of(rows)?;
         Some((row, self.branch_at(row).ok()?))
+    }
+
+    /// The newest of these rows of the main conversation that the file has; they come oldest first.
+    fn newest_of(&self, rows: &[String]) -> Option<RowId> {
+        let found = rows.iter().rev().filter_map(|uuid| self.find(uuid));
+        found.into_iter().find(|row| !self.is_subagents(*row))
+    }
+
+    fn is_subagents(&self, row: RowId) -> bool {
+        self.table.bits[row.0 as usize].has(Bits::SIDECHAIN)
+    }
+
+    /// The last row that only rows which are no messages lead to from this one; the row itself where there is none.
+    fn behind(&self, row: RowId) -> RowId {
+        let mut chain = HashSet::from([row.0]);
+        let mut last = row;
+        for at in row.0 + 1..self.table.len() {
+            let bits = self.table.bits[at as usize];
+            let is_note =
+                matches!(bits.kind(), Bits::ATTACHMENT | Bits::SYSTEM) && !bits.has(Bits::BOUNDARY | Bits::SIDECHAIN);
+            if is_note && chain.contains(&self.table.parent[at as usize]) {
+                last = RowId(self.table.first(at));
+                chain.insert(last.0);
+            }
+        }
+        last
     }
 
     /// The branch that ends at this row.

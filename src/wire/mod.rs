@@ -5,11 +5,13 @@
 //! as JSON Schemas in `schemas/`.
 
 mod error;
+mod mend;
 mod plan;
 mod reply;
 mod request;
 
 pub use error::{ErrorKind, WireError};
+pub use mend::mend;
 pub use plan::{CommandSpec, EventPlan, Plan, ToolSpec, Wake};
 pub use reply::{Answer, Block, Effect, MessageSpec, Reply, ResultSpec, TextSpec, ToolUseSpec, Watch};
 pub use request::{Event, Facts, Options, Request, Settings, Turn, Usage};

@@ -148,7 +148,8 @@ pub struct Facts {
     pub origin_plugin: Option<String>,
     /// The `tool_use_id` of a `tool.call`.
     pub tool_use_id: Option<String>,
-    /// The newest rows of the conversation by uuid, oldest first; for the tools on history.
+    /// The newest rows of the conversation, oldest first, at events that look up where it ends on disk: by uuid, or by the
+    /// `tool_use_id` of a call in it where the client does not name rows.
     pub newest_rows: Vec<String>,
     /// The context's fill (`$.session.usage().context`); absent where the event costs nothing to answer without.
     pub usage: Option<Usage>,

@@ -213,6 +213,26 @@ fn what_stands_is_read_from_the_branch() {
 }
 
 #[test]
+fn the_newest_row_known_brings_the_notes_behind_it_and_no_message() {
+    let note = |uuid: &str, parent: &str| json!({"type": "attachment", "uuid": uuid, "parentUuid": parent, "sessionId": "s", "attachment": {"type": "hook_additional_context", "content": ["so"]}});
+    let lab = Lab::with(lines(&[
+        user("a", None, "go"),
+        said("b", "a", "of the one"),
+        user("other", Some("a"), "of the other"),
+        note("c", "b"),
+        note("d", "c"),
+        user("later", Some("d"), "left by a rewind"),
+        note("elsewhere", "other"),
+    ]));
+    let transcript = Transcript::read(&lab.path).unwrap();
+    let names = |rows: &[&str]| rows.iter().map(ToString::to_string).collect::<Vec<_>>();
+    let head = |rows: &[&str]| transcript.head(Head::Newest(&names(rows))).ok();
+    assert_eq!(head(&["a", "b", "late"]), transcript.find("d"));
+    assert_eq!(head(&["a", "other"]), transcript.find("elsewhere"));
+    assert_eq!(head(&["late"]), None);
+}
+
+#[test]
 fn text_that_no_string_can_hold_is_shown_as_far_as_it_goes() {
     let mut bytes =
         br#"{"type":"user","uuid":"a","parentUuid":null,"message":{"content":"half \ud83d and bad "#.to_vec();

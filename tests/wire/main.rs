@@ -178,3 +178,28 @@ fn a_plan_stands_until_something_it_was_made_from_changes() {
     assert_ne!(changed["fingerprint"], first["fingerprint"]);
     assert_ne!(changed["watch"]["reset_at"], first["watch"]["reset_at"]);
 }
+
+#[test]
+fn half_an_emoji_in_what_the_client_says_stops_nothing() {
+    let home = tempfile::tempdir().unwrap();
+    let ask = |e: &str, event: &str| {
+        let facts = json!({ "session_id": "s", "cwd": home.path(), "model": "m" });
+        let request = format!("{{\"v\":1,\"event\":\"{event}\",\"facts\":{facts},\"e\":{e}}}");
+        run_in(home.path(), "hook", request.as_bytes()).1
+    };
+    let write =
+        r#"{"tool":"mcp__notesoup__notes_write","address":"a.md","content":"cut \ud83d and whole \ud83d\ude00\n"}"#;
+    assert_eq!(ask(write, "tool.call")["answer"]["is_error"], false);
+    let read = ask(r#"{"tool":"mcp__notesoup__notes_read","address":"a.md"}"#, "tool.call");
+    let text = read["answer"]["text"].as_str().unwrap();
+    assert!(text.contains("cut \u{fffd} and whole \u{1f600}"), "{text}");
+    let compact = ask(
+        r#"{"trigger":"manual","instructions":"keep \udc00 it","messages":[]}"#,
+        "session.compact",
+    );
+    let instructions = compact["answer"]["instructions"].as_str();
+    assert!(
+        instructions.is_some_and(|text| text.contains("keep \u{fffd} it")),
+        "{compact}"
+    );
+}

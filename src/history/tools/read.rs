@@ -152,7 +152,7 @@ fn refuse(conversation: &Conversation, reason: NoEvent, what: &str) -> Refusal {
         }
         NoEvent::NotOnBranch => {
             let message = format!(
-                "What {what} names is not part of this conversation: it was left by a rewind, or belongs to a subagent."
+                "What {what} names is not part of this conversation: it was left by a rewind, or belongs to a subagent or to another process on the same session."
             );
             Refusal::new("not_on_branch", message)
         }

@@ -163,6 +163,7 @@ mod headless;
 mod neighbours;
 mod sessions;
 mod trouble;
+mod two_processes;
 
 /// A reply that crosses the reset mark, one for the close-out, and one in the fresh window.
 fn through_a_reset() -> [Reply; 3] {
