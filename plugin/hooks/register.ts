@@ -34,9 +34,11 @@ const REDRAWN_MS = 500
 /** How many effects may follow from effects. */
 const DEPTH_LIMIT = 5
 const INTERRUPTED = 'interrupted'
-const BROKEN = 'the reset failed'
+const BROKEN = 'notesoup failed at it'
 /** What the arguments of a reset by command begin with. */
 const RESET_WORD = 'notesoup-reset '
+/** What `/compact` is told when a cut is wanted, with or without a number. */
+const CUT = /^\s*prune(\s+preview)?(\s+\d+k?)?\s*$/i
 const REFUSED_BIN = 'NOTESOUP_BIN of this project’s settings is not used: a repository must not choose the program; set it in your own settings'
 const REFUSED_PATH = 'this project’s settings set PATH, so the program is not looked for there: a repository must not choose it; name it by NOTESOUP_BIN in your own settings'
 const NOT_FOUND = 'the program `notesoup` is not there: build it with `cargo install --path .` in its repository and run `notesoup install`, or name it by NOTESOUP_BIN (see the plugin’s README)'
@@ -160,19 +162,19 @@ export const register: Register = (on, options) => {
     const { answer, isAborted, trouble } = await ask($, { options, event: 'session.compact', e, agentId: e.agentId, origin: originOf(next.origin), signal: next.signal, depth: 0 })
     // To go on would hand the conversation to the summary that the person stopped.
     if (isAborted === true || next.signal.aborted) return { skip: INTERRUPTED }
-    const isOurs = isOurReset(e, next.origin.plugin === $.plugin.name)
-    if (trouble !== undefined && isOurs) return { skip: trouble }
+    const isNoSummary = wantsNoSummary(e, next.origin.plugin === $.plugin.name)
+    if (trouble !== undefined && isNoSummary) return { skip: trouble }
     if (answer?.kind === 'skip') return { skip: answer.reason }
     if (answer?.kind === 'next' && answer.instructions !== undefined) return next({ ...e, instructions: answer.instructions })
     if (answer?.kind !== 'messages') return e.agentId === undefined ? next(e) : compactAgent($, e.agentId, () => next(e))
     const rebuilt = rebuild(e.messages, answer)
     if (rebuilt.line === undefined) return rebuilt.value
-    if (isOurs) return { skip: rebuilt.line }
+    if (isNoSummary) return { skip: rebuilt.line }
     $.ui.log(`${rebuilt.line}. The compaction goes on without it.`)
     return next(e)
   }).catch(async ($, e, next) => {
     if (next.signal.aborted) return { skip: INTERRUPTED }
-    return isOurReset(e, next.origin.plugin === $.plugin.name) ? { skip: BROKEN } : next(e)
+    return wantsNoSummary(e, next.origin.plugin === $.plugin.name) ? { skip: BROKEN } : next(e)
   })
 
   on('command.run', { command: ['fresh-window', 'prune-preview', 'notesoup'] }, async ($, e, next) => {
@@ -200,11 +202,12 @@ export const register: Register = (on, options) => {
 }
 
 /**
- * Whether a compaction is the reset that this plugin has asked for. One that cannot be answered leaves the window as it
- * is: a summary in its place is not what was asked for.
+ * Whether a compaction is the reset that this plugin has asked for, or the cut that the person has. One that cannot be
+ * answered leaves the window as it is: a summary in its place is not what was asked for.
  */
-function isOurReset(e: { readonly trigger: string; readonly instructions?: string }, isFromUs: boolean): boolean {
-  return isFromUs || (e.trigger === 'manual' && (e.instructions ?? '').startsWith(RESET_WORD))
+function wantsNoSummary(e: { readonly trigger: string; readonly instructions?: string }, isFromUs: boolean): boolean {
+  const instructions = e.instructions ?? ''
+  return isFromUs || (e.trigger === 'manual' && (instructions.startsWith(RESET_WORD) || CUT.test(instructions)))
 }
 
 /** The subagent whose turn begins; older builds raise that event for the main loop alone and do not declare the field. */

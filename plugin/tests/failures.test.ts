@@ -132,3 +132,15 @@ test('a plan that fails leaves every event as it was', async ($, on) => {
   expect((await $.prompt.context({ blocks: [{ name: 'currentDate', text: 'today' }] })).blocks.length).toBe(1)
   expect(w.hooks.length).toBe(0)
 })
+
+test('a cut that cannot be made is not replaced by a summary, and a summary comes as without the plugin', async ($, on) => {
+  const w = world(on)
+  on('session.compact', () => ({ messages: [{ role: 'user', text: 'summary', toolUses: [] }] }))
+  w.plan = () => planFor('session.compact')
+  w.hook = () => ({ run: { exitCode: 1 } })
+  const compact = (instructions: string) => $.session.compact({ trigger: 'manual', instructions, messages: [{ role: 'user', text: 'hi', toolUses: [] }] })
+  // The last ones after the program was given up for a while.
+  for (const words of ['prune', ' Prune 120k', 'prune preview 120k', 'prune']) expect(await compact(words)).toEqual({ skip: 'the program ended with exit code 1' })
+  expect(w.hooks.length).toBe(3)
+  expect((await compact('prune nothing, keep the names')).messages?.[0]?.text).toBe('summary')
+})

@@ -147,7 +147,7 @@ impl Page<'_> {
         } else {
             shelf.address.as_str()
         };
-        if let Some(reason) = &shelf.unavailable {
+        if let Some(reason) = shelf.unavailable.as_ref().filter(|_| shelf.count == 0) {
             text.push_str(&self.text(
                 "boot_home_unavailable",
                 &[("home", home), ("reason", &one_line(reason))],
@@ -170,6 +170,10 @@ impl Page<'_> {
                 &format!("{}MAP.md", shelf.address),
                 text,
             );
+        }
+        if let Some(reason) = &shelf.unavailable {
+            text.push_str(&self.text("boot_home_partly", &[("reason", &one_line(reason))]));
+            text.push('\n');
         }
         let shown = shelf.freshest.iter().take(lines);
         for note in shown.clone() {
@@ -344,6 +348,23 @@ mod tests {
             "{text}"
         );
         assert!(text.contains("(6 more:"), "{text}");
+    }
+
+    #[test]
+    fn a_shelf_that_cannot_be_read_in_part_shows_the_rest() {
+        let mut shelf = shelf("@project/", None, 2);
+        shelf.unavailable = Some("MAP.md: too large".into());
+        let text = render(&snapshot(vec![shelf.clone()], None), &config(24_000));
+        assert!(
+            text.contains("MAP.md: too large") && text.contains("`@project/n1.md`"),
+            "{text}"
+        );
+        (shelf.count, shelf.freshest) = (0, Vec::new());
+        let text = render(&snapshot(vec![shelf], None), &config(24_000));
+        assert!(
+            text.contains("## project notes: cannot be read now (MAP.md: too large)"),
+            "{text}"
+        );
     }
 
     #[test]

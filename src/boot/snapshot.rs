@@ -54,7 +54,7 @@ pub struct Shelf {
     pub freshest: Vec<NoteLine>,
     /// How many live notes it has in all.
     pub count: usize,
-    /// Why it cannot be read.
+    /// Why it, or something in it, cannot be read.
     pub unavailable: Option<String>,
 }
 

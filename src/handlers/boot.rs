@@ -73,7 +73,8 @@ fn run(call: &mut Call<'_>) -> Result<Option<Answer>, Failure> {
 pub(super) fn text(call: &Call<'_>, window: &WindowId, previous: Option<&WindowId>) -> Result<String, Failure> {
     let notes = notes::open(call)?;
     let shelves = notes.shelves();
-    let unavailable = shelves.shelves.iter().filter_map(|shelf| shelf.unavailable.as_deref());
+    let empty = shelves.shelves.iter().filter(|shelf| shelf.total == 0);
+    let unavailable = empty.filter_map(|shelf| shelf.unavailable.as_deref());
     if unavailable.clone().count() == shelves.shelves.len() {
         let reason = unavailable.into_iter().next().unwrap_or("there is none").to_owned();
         return Err(Failure(format!("the notes cannot be read: {reason}")));

@@ -102,6 +102,8 @@ pub(super) struct Skim<'a> {
     pub metadata: Option<&'a [u8]>,
     /// The ordinal that a boot in it names.
     pub marker: Option<u32>,
+    /// Whether it names its session, as what the client writes does.
+    pub has_session: bool,
     kind: Option<RawStr<'a>>,
     subtype_boundary: bool,
     system_visible: bool,
@@ -157,6 +159,10 @@ impl<'a> Skim<'a> {
             }
             b"promptSource" | b"permissionMode" => {
                 self.bits.0 |= Bits::TYPED;
+                return cursor.skip();
+            }
+            b"sessionId" => {
+                self.has_session = true;
                 return cursor.skip();
             }
             b"message" => return self.message(cursor),

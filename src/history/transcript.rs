@@ -397,6 +397,7 @@ impl From<io::Error> for Stop {
 fn take_line(table: &mut Table, done: &mut Done, line: Line<'_>) -> Result<(), Stop> {
     let number = done.lines + 1;
     let mut cursor = Cursor::new(line.bytes);
+    let mut base = 0;
     if number == 1 {
         cursor.skip_mark();
     }
@@ -405,15 +406,18 @@ fn take_line(table: &mut Table, done: &mut Done, line: Line<'_>) -> Result<(), S
         if cursor.at_end() {
             break;
         }
-        let start = cursor.position();
+        let start = base + cursor.position();
         let mut skim = Skim::default();
         if skim.read(&mut cursor).is_err() {
-            if line.complete {
-                return Err(Stop::Malformed(number));
+            if !line.complete {
+                break;
             }
-            break;
+            let torn = &line.bytes[start..];
+            base = start + behind_a_torn_row(torn).ok_or(Stop::Malformed(number))?;
+            cursor = Cursor::new(&line.bytes[base..]);
+            continue;
         }
-        let length = u32::try_from(cursor.position() - start).unwrap_or(u32::MAX);
+        let length = u32::try_from(base + cursor.position() - start).unwrap_or(u32::MAX);
         let at = u32::try_from(number).unwrap_or(u32::MAX);
         table.add(&skim, line.offset + start as u64, length, at);
     }
@@ -425,6 +429,27 @@ fn take_line(table: &mut Table, done: &mut Done, line: Line<'_>) -> Result<(), S
         };
     }
     Ok(())
+}
+
+/// How many places of a line are tried, so that damage cannot make reading slow.
+const TRIES: usize = 256;
+
+/// Where the whole rows begin that a client wrote behind one whose writing was broken off, when it took the session up
+/// again: they end where the line does, and each names its session. None where the line is damaged in another way.
+fn behind_a_torn_row(line: &[u8]) -> Option<usize> {
+    let is_whole = |at: &usize| {
+        let mut cursor = Cursor::new(&line[*at..]);
+        while !cursor.at_end() {
+            let mut skim = Skim::default();
+            if skim.read(&mut cursor).is_err() || !skim.has_session {
+                return false;
+            }
+            cursor.space();
+        }
+        true
+    };
+    let places = memmem::find_iter(line, b"{\"").filter(|at| *at > 0);
+    places.take(TRIES).find(is_whole)
 }
 
 /// What the branch says of the window at its end.

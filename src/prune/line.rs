@@ -380,7 +380,7 @@ fn queued(attachment: &Attachment<'_>, shown: &str, row: &mut Row) -> Option<(In
         return Some((InsertKind::QueuedPrompt, prompt));
     }
     let text = if shown.trim().is_empty() { &prompt } else { shown };
-    (!text.trim().is_empty()).then(|| (InsertKind::Frame, frame(text, Provenance::Notification)))
+    (!text.trim().is_empty()).then(|| (InsertKind::Report, frame(text, Provenance::Notification)))
 }
 
 fn reading(attachment: &Attachment<'_>, shown: &str) -> Option<String> {

@@ -70,7 +70,9 @@ pub enum InsertKind {
     QueuedPrompt,
     /// The reading of an `@` mention.
     FileReading,
-    /// Words that are not the person's.
+    /// What came in while the model worked and is not the person's: the report of a subagent, a message of a plugin.
+    Report,
+    /// Other words that are not the person's.
     Frame,
 }
 

@@ -242,7 +242,7 @@ impl<'e> Builder<'e> {
             match insert.kind {
                 InsertKind::QueuedPrompt => self.thread.restored.queued_prompts += 1,
                 InsertKind::FileReading => self.thread.restored.file_readings += 1,
-                InsertKind::Frame => self.thread.restored.frames += 1,
+                InsertKind::Report | InsertKind::Frame => self.thread.restored.frames += 1,
             }
             self.thread.messages.push(Message::User {
                 words: Words::New(insert.text.clone()),

@@ -84,6 +84,11 @@ pub const ALL: &[Text] = &[
         &["home", "reason"],
     ),
     text(
+        "boot_home_partly",
+        "Stands on a shelf of which a note or folder could not be read.",
+        &["reason"],
+    ),
+    text(
         "boot_checkpoint",
         "Heading of the inlined checkpoint.",
         &["address", "age"],

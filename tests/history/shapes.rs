@@ -281,6 +281,26 @@ fn what_cannot_be_shown_is_refused_by_name_and_line() {
 }
 
 #[test]
+fn a_row_whose_writing_was_broken_off_costs_no_other() {
+    let torn = said("torn", "a", "half {\"of\": it").to_string();
+    let mode = json!({"type": "mode", "mode": "normal", "sessionId": "s"});
+    let behind = [user("b", Some("a"), "y"), said("c", "b", "z")];
+    for cut in 1..torn.len() {
+        for glued in [
+            lines(&behind),
+            lines(&[mode.clone(), behind[0].clone(), behind[1].clone()]),
+        ] {
+            let lab = Lab::with(lines(&[user("a", None, "x")]) + &torn[..cut] + &glued);
+            assert_eq!(texts(&lab, Head::Uuid("c")), ["x", "y", "z"], "{}", &torn[..cut]);
+        }
+    }
+    // Its own end may look like a row, but it is not one of the client's.
+    let lab = Lab::with(lines(&[user("a", None, "x")]) + "{\"message\":{\"type\":\"text\"}\n");
+    let refusal = lab.call("history_list", json!({}), Head::AssumeLast).unwrap_err();
+    assert_eq!(refusal.code, "malformed_row");
+}
+
+#[test]
 fn an_unknown_row_off_the_branch_harms_nobody() {
     let lab = Lab::with(lines(&[
         user("a", None, "x"),

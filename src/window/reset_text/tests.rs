@@ -242,6 +242,19 @@ fn what_is_not_the_persons_stays_in_its_frame_or_away() {
 }
 
 #[test]
+fn a_report_that_came_in_while_the_model_worked_stands_before_the_persons_words() {
+    let report = "<system-reminder>\nThe taster says: thyme.\n</system-reminder>";
+    let conversation = Conversation::default()
+        .says("p1", "have it tasted")
+        .calls("toolu_1", "Agent", json!({}), "launched")
+        .beside(InsertKind::Report, report)
+        .calls("toolu_2", "Bash", json!({}), "x");
+    let texts = conversation.reset(true, false);
+    assert!(texts[1].contains("launched"), "{texts:?}");
+    assert_eq!(texts[2..], [report, "entry 0: have it tasted"]);
+}
+
+#[test]
 fn the_rows_of_a_command_begin_no_turn() {
     let mut conversation = Conversation::default()
         .says("p1", "do the work")

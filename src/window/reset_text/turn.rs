@@ -10,7 +10,8 @@ pub struct OpenTurn {
     pub start: usize,
     /// What set it off and what was asked since, oldest first.
     pub prompts: Vec<Prompt>,
-    /// What belongs to them: readings of `@` mentions, the text of a command, a note on what is lost.
+    /// What belongs to them: readings of `@` mentions, reports that came in, the text of a command, a note on what is
+    /// lost.
     pub beside: Vec<String>,
 }
 
@@ -59,7 +60,8 @@ pub fn open_turn(entries: &[Entry<'_>], branch: &Branch, session_id: &str) -> Op
             match insert.kind {
                 _ if is_ours(&text) => {}
                 InsertKind::QueuedPrompt => prompts.push(Prompt::Text(text)),
-                InsertKind::FileReading => beside.push(text),
+                // The calls that are handed on say that somebody works: without the report the model would wait for it.
+                InsertKind::FileReading | InsertKind::Report => beside.push(text),
                 // The text of the command or skill that set the turn off; what came in later is in the history.
                 InsertKind::Frame if !has_worked && !prompts.is_empty() => beside.push(text),
                 InsertKind::Frame => {}

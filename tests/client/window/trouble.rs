@@ -271,6 +271,35 @@ both_builds! {
         assert!(!request.contains("pondering"), "{}", lab.model.outline());
     }
 
+    /// A report that came in while the turn was at work is there behind the compaction that follows in the same turn.
+    fn a_report_outlives_a_compaction_in_the_middle_of_the_turn(build) {
+        let gate = Gate::new();
+        let lab = lab(build)
+            .script([
+                Reply::tool("Agent", json!({ "description": "taste", "prompt": "taste", "subagent_type": "general-purpose", "run_in_background": true })).tokens(20_000),
+                Reply::bash("echo held").tokens(20_000).held_by(&gate),
+                Reply::bash("echo full").tokens(970_000),
+                Reply::text("went on").tokens(30_000),
+            ])
+            .start();
+        lab.model.script_subagents([Reply::text("it wants thyme")]);
+        let mut tty = lab.interactive();
+        tty.type_line("have it tasted");
+        lab.model.wait_for_requests(2);
+        wait_for("report", || std::fs::read_to_string(lab.transcript().path).is_ok_and(|text| text.contains("it wants thyme")));
+        gate.release();
+        tty.wait_for_screen("went on");
+        tty.wait_idle();
+        tty.leave();
+        let requests = lab.model.requests();
+        assert!(requests[2].contains("it wants thyme"), "{}", requests[2].outline());
+        let fresh = &requests[3];
+        fresh.assert_well_formed();
+        assert_boot(fresh, 1);
+        assert_eq!(fresh.count("it wants thyme"), 1, "{}", fresh.outline());
+        assert!(fresh.has_prompt("have it tasted"), "{}", fresh.outline());
+    }
+
     /// A reset whose boot is above the mark, or that follows too soon, is not repeated.
     fn a_window_that_is_full_again_at_once_is_left_to_the_client(build) {
         let [mark, saved, _] = through_a_reset();
