@@ -5,13 +5,13 @@
 export const WIRE_VERSION = 1
 
 /** What makes an event start the program. */
-export type Wake = 'always' | 'warn_mark' | 'reset_mark' | 'pending'
+export type Wake = 'always' | 'warn_mark' | 'reset_mark' | 'rewound' | 'pending'
 
 /** How one event is watched. */
 export type EventPlan = { wake: Wake[]; timeout_ms: number }
 
 /** The marks that are compared with the context's fill in memory. */
-export type Watch = { warn_at: number | null; reset_at: number | null; percent: boolean; pending: boolean }
+export type Watch = { warn_at: number | null; reset_at: number | null; warned_at: number | null; percent: boolean; pending: boolean }
 
 /** A slash command to register. */
 export type PlannedCommand = { name: string; description: string; argument_hint?: string; immediate?: boolean }
@@ -72,7 +72,7 @@ export type Parsed<T> = { value: T; line?: undefined } | { value?: undefined; li
 type Json = Record<string, unknown>
 
 /** Marks that never wake anything. */
-export const NO_WATCH: Watch = { warn_at: null, reset_at: null, percent: false, pending: false }
+export const NO_WATCH: Watch = { warn_at: null, reset_at: null, warned_at: null, percent: false, pending: false }
 
 /** Whether a value is a JSON object. */
 export function isObject(value: unknown): value is Json {
@@ -160,6 +160,7 @@ function watchOf(value: Json): Watch {
   return {
     warn_at: typeof value.warn_at === 'number' ? value.warn_at : null,
     reset_at: typeof value.reset_at === 'number' ? value.reset_at : null,
+    warned_at: typeof value.warned_at === 'number' ? value.warned_at : null,
     percent: value.percent === true,
     pending: value.pending === true,
   }
@@ -172,5 +173,6 @@ export function wakes(event: EventPlan, watch: Watch, fill: { tokens?: number; p
   if (agentId !== undefined) return false
   const level = watch.percent ? fill.percent : fill.tokens
   const reached = (mark: number | null) => mark !== null && level !== undefined && level >= mark
+  if (wake.includes('rewound') && watch.warned_at !== null && level !== undefined && level < watch.warned_at) return true
   return (wake.includes('pending') && watch.pending) || (wake.includes('warn_mark') && reached(watch.warn_at)) || (wake.includes('reset_mark') && reached(watch.reset_at))
 }

@@ -234,6 +234,21 @@ describe('marks', () => {
     expect(w.hooks.length).toBe(2)
   })
 
+  test('tell of a rewind, at which a warned window starts the program', async ($, on) => {
+    const w = world(on)
+    const plan = { ...marked(false), events: { 'classic.UserPromptSubmit': { wake: ['warn_mark', 'rewound', 'pending'], timeout_ms: 5000 } } }
+    w.plan = () => ({ ...plan, watch: { ...plan.watch, warn_at: null, warned_at: 140000 } })
+    on('classic.UserPromptSubmit', () => ({}))
+    w.usage = { tokens: 140000, window: 200000, percent: 70 }
+    await $.classic.UserPromptSubmit({ prompt: 'a', ...classic() })
+    w.usage = { window: 200000 }
+    await $.classic.UserPromptSubmit({ prompt: 'b', ...classic() })
+    expect(w.hooks.length).toBe(0)
+    w.usage = { tokens: 139999, window: 200000, percent: 70 }
+    await $.classic.UserPromptSubmit({ prompt: 'c', ...classic() })
+    expect(w.hooks.length).toBe(1)
+  })
+
   test('may be percents', async ($, on) => {
     const w = world(on)
     w.plan = () => marked(true)

@@ -141,15 +141,14 @@ fn is_woken(handler: &Handler, event: Event, config: &Config, facts: &Facts, sta
             usage.tokens.as_ref()
         }
     });
-    let reached = |mark: Option<f64>| {
-        mark.zip(level.and_then(|level| level.as_f64()))
-            .is_some_and(|(mark, level)| level >= mark)
-    };
+    let level = level.and_then(|level| level.as_f64());
+    let reached = |mark: Option<f64>| mark.zip(level).is_some_and(|(mark, level)| level >= mark);
     wakes.iter().any(|wake| match wake {
         Wake::Always => true,
         Wake::Pending => watch.pending,
         Wake::WarnMark => reached(watch.warn_at),
         Wake::ResetMark => reached(watch.reset_at),
+        Wake::Rewound => watch.warned_at.is_some() && level.is_some() && !reached(watch.warned_at),
     })
 }
 

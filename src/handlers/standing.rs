@@ -5,7 +5,6 @@ use serde::Deserialize;
 use super::{Call, steps};
 use crate::history::{self, Head, HistoryError, RowId, Transcript};
 use crate::window::machine::{BoundBy, CLOSE_OUT_TAG, Input, WARNING_TAG};
-use crate::window::ordinal::Seen;
 use crate::window::{Standing, WindowId};
 use crate::wire::{Event, Facts};
 
@@ -149,10 +148,7 @@ fn at_first(call: &Call<'_>, heads: &Heads, is_forked: bool) -> Standing {
 
 fn standing(facts: &Facts, found: history::Standing, is_forked: bool) -> Standing {
     let session_id = facts.session_id.as_deref().filter(|_| !is_forked).unwrap_or("another");
-    let seen = |at: usize| match found.tagged.get(at) {
-        Some(true) => Seen::ON_BRANCH,
-        _ => Seen::default(),
-    };
+    let seen = |at: usize| found.tagged.get(at) == Some(&true);
     Standing {
         boundaries: found.boundaries,
         marker: found
@@ -184,13 +180,15 @@ fn read(call: &Call<'_>, heads: &Heads, is_first: bool) -> Result<Option<history
     let elsewhere = || HistoryError::HeadNotOnDisk {
         what: "the end of this conversation".to_owned(),
     };
-    let head = match (heads.find(&transcript), heads.find_call(&transcript)) {
-        (Some(row), _) if !is_first => row,
-        (Some(row), _) | (None, Some(row)) if leads_to_last(row)? => last,
-        (Some(row), _) => row,
-        (None, Some(row)) if is_first => row,
-        (None, None) if is_first || heads.is_empty() => last,
+    let (head, is_known) = match (heads.find(&transcript), heads.find_call(&transcript)) {
+        (Some(row), _) if !is_first => (row, true),
+        (Some(row), _) | (None, Some(row)) if leads_to_last(row)? => (last, is_first),
+        (Some(row), _) => (row, true),
+        (None, Some(row)) if is_first => (row, true),
+        (None, None) if is_first || heads.is_empty() => (last, is_first),
         (None, _) => return Err(elsewhere()),
     };
-    transcript.standing(head, &[WARNING_TAG, CLOSE_OUT_TAG]).map(Some)
+    // Behind a rewind the end of the file may be of the branch that was left, whose warning is not the model's any more.
+    let tags: &[&str] = if is_known { &[WARNING_TAG, CLOSE_OUT_TAG] } else { &[] };
+    transcript.standing(head, tags).map(Some)
 }

@@ -10,7 +10,10 @@ pub const HANDLER: Handler = Handler {
     events: &[Event::ClassicPostToolBatch, Event::ClassicUserPromptSubmit],
     wakes: &[
         (Event::ClassicPostToolBatch, &[Wake::WarnMark]),
-        (Event::ClassicUserPromptSubmit, &[Wake::WarnMark, Wake::Pending]),
+        (
+            Event::ClassicUserPromptSubmit,
+            &[Wake::WarnMark, Wake::Rewound, Wake::Pending],
+        ),
     ],
     check_options: no_options,
     registers: registers_nothing,

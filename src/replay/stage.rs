@@ -480,6 +480,8 @@ impl<'a> Stage<'a> {
             Wake::Always => true,
             Wake::WarnMark => reached(self.watch.warn_at),
             Wake::ResetMark => reached(self.watch.reset_at),
+            // A recorded conversation is read along its one branch.
+            Wake::Rewound => false,
             Wake::Pending => self.watch.pending,
         })
     }

@@ -175,6 +175,7 @@ pub fn watch(state: &State, ctx: &Ctx<'_>) -> wire::Watch {
         return wire::Watch {
             warn_at: Some(0.0),
             reset_at: Some(0.0),
+            warned_at: None,
             percent,
             // An interruption before the first figure may take the boot along.
             pending: pending || window.made_in_turn,
@@ -189,10 +190,14 @@ pub fn watch(state: &State, ctx: &Ctx<'_>) -> wire::Watch {
             ..asleep
         };
     }
-    let may_warn = ctx.switches.warning && !window.warned && !window.closed_out;
+    let (warn_at, warned_at) = match window.warned || window.closed_out {
+        true => (None, marks.warn_at),
+        false => (marks.warn_at, None),
+    };
     wire::Watch {
-        warn_at: marks.warn_at.filter(|_| may_warn),
+        warn_at: warn_at.filter(|_| ctx.switches.warning),
         reset_at: Some(marks.reset_at),
+        warned_at: warned_at.filter(|_| ctx.switches.warning),
         percent,
         pending,
     }

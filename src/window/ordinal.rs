@@ -97,30 +97,6 @@ impl From<WindowId> for String {
     }
 }
 
-/// Whether something is on the selected branch of the transcript, and whether it is anywhere in the file.
-///
-/// The file tells a rewind (there, but off the branch) from a write that has not reached the disk (not there yet).
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Seen {
-    /// On the branch that the model sees.
-    pub on_branch: bool,
-    /// Anywhere in the file.
-    pub in_file: bool,
-}
-
-impl Seen {
-    /// On the branch, hence in the file.
-    pub const ON_BRANCH: Self = Self {
-        on_branch: true,
-        in_file: true,
-    };
-    /// In the file, on another branch.
-    pub const OFF_BRANCH: Self = Self {
-        on_branch: false,
-        in_file: true,
-    };
-}
-
 /// What stands in the transcript, as plain figures: the input of restoring.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Standing {
@@ -134,9 +110,9 @@ pub struct Standing {
     /// none.
     pub highest_in_file: u32,
     /// Whether a row of the window that stands carries the warning's tag.
-    pub warned: Seen,
+    pub warned: bool,
     /// Whether a row of the window that stands carries the close-out's tag.
-    pub closed_out: Seen,
+    pub closed_out: bool,
 }
 
 impl Standing {

@@ -55,6 +55,8 @@ pub enum Wake {
     WarnMark,
     /// The fill has reached `watch.reset_at`.
     ResetMark,
+    /// The fill has fallen below `watch.warned_at`, as it does when the person rewinds.
+    Rewound,
     /// `watch.pending` is true.
     Pending,
 }

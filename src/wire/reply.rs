@@ -191,6 +191,10 @@ pub struct Watch {
     pub warn_at: Option<f64>,
     /// Events that wake on the reset mark start the helper at this many tokens; null: not at all.
     pub reset_at: Option<f64>,
+    /// The warning mark of a window that was warned; events that wake on a rewind start the helper below it. Absent: not at
+    /// all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub warned_at: Option<f64>,
     /// True: the marks are percents, to be compared with `context.percent` (no window is known).
     #[serde(default)]
     pub percent: bool,

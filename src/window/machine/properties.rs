@@ -7,7 +7,7 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 
 use super::*;
-use crate::window::ordinal::{Seen, Standing};
+use crate::window::ordinal::Standing;
 use crate::window::reset_point::Marks;
 use world::{Fate, Move, World, next_move};
 
@@ -118,7 +118,6 @@ fn beside(dice: &mut Dice) -> Beside {
 }
 
 fn standing(dice: &mut Dice) -> Standing {
-    let seen = [Seen::default(), Seen::ON_BRANCH, Seen::OFF_BRANCH];
     Standing {
         boundaries: dice.roll(4) as u32,
         marker: match dice.roll(5) {
@@ -127,8 +126,8 @@ fn standing(dice: &mut Dice) -> Standing {
         },
         marker_is_live: dice.once_in(2),
         highest_in_file: dice.roll(5) as u32,
-        warned: dice.pick(&seen),
-        closed_out: dice.pick(&seen),
+        warned: dice.once_in(3),
+        closed_out: dice.once_in(3),
     }
 }
 

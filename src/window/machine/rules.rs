@@ -71,6 +71,12 @@ pub(super) fn may_reset_by_mark(state: &State, ctx: &Ctx<'_>, running: u64) -> R
     }
 }
 
+/// Whether the fill is surely below the warning mark.
+pub(super) fn is_below_the_warning(state: &State, ctx: &Ctx<'_>) -> bool {
+    let warn_at = marks(state, ctx).and_then(|marks| marks.warn_at);
+    warn_at.zip(ctx.fill).is_some_and(|(warn_at, fill)| fill < warn_at)
+}
+
 /// Whether the fill has reached the reset mark; none when either is unknown.
 pub(super) fn reached_reset(state: &State, ctx: &Ctx<'_>) -> Option<bool> {
     Some(ctx.fill? >= marks(state, ctx)?.reset_at)

@@ -2,9 +2,9 @@
 
 use super::input::{BoundBy, Ctx};
 use super::output::{Line, Output};
-use super::rules::{deliver_missing_boot, say_once_a_window};
+use super::rules::{deliver_missing_boot, is_below_the_warning, say_once_a_window};
 use super::state::{Phase, Requester, State, Window};
-use crate::window::ordinal::{Seen, Standing, WindowId};
+use crate::window::ordinal::{Standing, WindowId};
 
 /// `classic.SessionStart`, or an event of a session that is not known here.
 pub(super) fn bound(
@@ -47,8 +47,8 @@ fn bind(state: &mut State, ctx: &Ctx<'_>, by: BoundBy, session_id: &str, standin
     let id = WindowId::new(session_id, standing.ordinal().max(least));
     let mut window = Window::new(id.clone());
     let is_this_window = by != BoundBy::Compact;
-    window.warned = is_this_window && standing.warned.on_branch;
-    window.closed_out = is_this_window && standing.closed_out.on_branch;
+    window.warned = is_this_window && standing.warned;
+    window.closed_out = is_this_window && standing.closed_out;
     let wants_boot = ctx.switches.boot && !standing.has_boot_of(&id);
     if by == BoundBy::Lazy {
         // The event at hand may carry no boot; the next prompt does.
@@ -123,14 +123,16 @@ pub(super) fn stood(state: &mut State, ctx: &Ctx<'_>, standing: Option<&Standing
 
 /// The transcript was read again. A window that the file knows and the branch does not was left by a rewind.
 pub(super) fn reconciled(state: &mut State, ctx: &Ctx<'_>, standing: &Standing) {
+    let is_below = is_below_the_warning(state, ctx);
     let Some(window) = state.window.as_mut() else {
         return;
     };
     let ordinal = standing.ordinal();
     if ordinal == window.id.ordinal {
-        let left = |seen: Seen| seen.in_file && !seen.on_branch;
-        window.warned = (window.warned || standing.warned.on_branch) && !left(standing.warned);
-        window.closed_out = (window.closed_out || standing.closed_out.on_branch) && !left(standing.closed_out);
+        // What is not on the branch is not on disk yet, or was left by a rewind, which takes the fill below the mark at
+        // which it was given. What the file has elsewhere says nothing: another process may have written it.
+        window.warned = standing.warned || (window.warned && !is_below);
+        window.closed_out = standing.closed_out || (window.closed_out && !is_below);
         return;
     }
     if ordinal > window.id.ordinal {
@@ -148,8 +150,8 @@ pub(super) fn reconciled(state: &mut State, ctx: &Ctx<'_>, standing: &Standing) 
     }
     let id = WindowId::new(window.id.session_id.clone(), ordinal);
     let mut next = Window::new(id.clone());
-    next.warned = standing.warned.on_branch;
-    next.closed_out = standing.closed_out.on_branch;
+    next.warned = standing.warned;
+    next.closed_out = standing.closed_out;
     next.boot_missing = !standing.has_boot_of(&id);
     state.window = Some(next);
     state.last_reset = None;

@@ -8,7 +8,7 @@ mod the_session;
 mod the_warning;
 
 use super::*;
-use crate::window::ordinal::{Seen, Standing};
+use crate::window::ordinal::Standing;
 use crate::window::reset_point::Marks;
 
 const MARKS: Marks = Marks {

@@ -81,10 +81,11 @@ both_builds! {
         assert_eq!(request.count(WARNING), 1, "{}", request.outline());
     }
 
-    /// `/rewind` to before a reset: the window that stands again is the first one.
+    /// `/rewind` to before a reset: the window that stands again is the first one. To before its warning: it is warned
+    /// again when it is as full again, and not before.
     fn a_rewind_to_before_a_reset_brings_the_first_window_back(build) {
         let lab = lab(build)
-            .script([Reply::text("early").tokens(20_000)])
+            .script([Reply::bash("echo zero").tokens(19_000), Reply::text("early").tokens(20_000)])
             .start();
         let mut tty = lab.interactive();
         tty.ask("first words");
@@ -94,13 +95,30 @@ both_builds! {
         tty.wait_idle();
         tty.ask("and now");
         lab.model.script([Reply::bash("echo one").tokens(944_000), Reply::text("rewound").tokens(945_000)]);
-        tty.rewind(1);
+        tty.rewind(4);
         tty.clear_prompt_box();
         tty.ask("another way");
-        tty.leave();
         let request = lab.model.last();
         request.assert_well_formed();
-        assert_eq!(request.count(BOOT), 1, "{}", lab.model.outline());
+        let id = format!("{BOOT}claude:{}:0\">", lab.transcript().session());
+        assert_eq!((request.count(BOOT), request.count(&id)), (1, 1), "{}", request.outline());
         assert_eq!(request.count(WARNING), 1, "{}", lab.model.outline());
+        assert!(!request.has_prompt("begin"), "{}", request.outline());
+
+        lab.model.script([
+            Reply::bash("echo one").tokens(30_000),
+            Reply::bash("echo two").tokens(944_000),
+            Reply::bash("echo three").tokens(945_000),
+            Reply::text("rewound again").tokens(946_000),
+        ]);
+        tty.rewind(1);
+        tty.clear_prompt_box();
+        tty.ask("a third way");
+        tty.leave();
+        let requests = lab.model.requests();
+        let third = &requests[requests.len() - 4..];
+        let warnings: Vec<usize> = third.iter().map(|request| request.count(WARNING)).collect();
+        assert_eq!(warnings, [0, 0, 1, 1], "{}", lab.model.outline());
+        assert!(third.iter().all(|request| request.count(BOOT) == 1), "{}", lab.model.outline());
     }
 }

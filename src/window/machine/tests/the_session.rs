@@ -52,7 +52,7 @@ fn whose_start_was_missed_is_bound_by_the_next_event() {
     assert!(session.state.needs_binding(Some("s")));
     let standing = Standing {
         boundaries: 1,
-        warned: Seen::ON_BRANCH,
+        warned: true,
         ..Standing::default()
     };
     assert_eq!(session.bind(BoundBy::Lazy, standing), vec![]);
@@ -87,7 +87,7 @@ fn rewound_to_before_a_reset_is_what_stands() {
         highest_in_file: 1,
         marker: Some("claude:s:0".to_owned()),
         marker_is_live: true,
-        warned: Seen::ON_BRANCH,
+        warned: true,
         ..Standing::default()
     };
     session.feed(Input::Reconciled { standing: rewound });
@@ -107,12 +107,17 @@ fn rewound_to_before_its_warning_can_be_warned_again() {
         standing: Standing::default(),
     });
     assert_eq!(session.feed(Input::ToolBatch), vec![], "not on disk yet");
+    assert_eq!(session.watch().warned_at, Some(800.0));
+    session.fill = Some(300.0);
     session.feed(Input::Reconciled {
-        standing: Standing {
-            warned: Seen::OFF_BRANCH,
-            ..Standing::default()
-        },
+        standing: Standing::default(),
     });
+    assert_eq!(session.feed(Input::PromptSubmitted), vec![]);
+    assert_eq!(
+        (session.watch().warn_at, session.watch().warned_at),
+        (Some(800.0), None)
+    );
+    session.fill = Some(850.0);
     assert_eq!(session.feed(Input::ToolBatch), vec![warn(0)]);
 }
 

@@ -50,7 +50,7 @@ fn is_known_from_the_transcript_after_a_resume() {
     let standing = Standing {
         marker: Some("claude:s:0".to_owned()),
         marker_is_live: true,
-        warned: Seen::ON_BRANCH,
+        warned: true,
         ..Standing::default()
     };
     assert_eq!(session.bind(BoundBy::Resume, standing), vec![]);
