@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::io::{BufRead as _, BufReader};
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -217,6 +218,10 @@ fn undo_takes_a_dream_back_and_keeps_what_was_written_since() {
     assert!(said.stdout.contains("3 files are as before"), "{}", said.stdout);
     assert_eq!(read(&bench, "human/tea.md"), "# tea\n\nhot\n");
     assert_eq!(read(&bench, "human/milk.md"), "# milk\n\nhot\n");
+    for note in ["human/tea.md", "human/milk.md"] {
+        let mode = fs::metadata(notes(&bench).join(note)).unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o600, "{note} is the owner's alone");
+    }
     assert_eq!(read(&bench, "human/water.md"), "written since");
     assert!(!notes(&bench).join("human/cocoa.md").exists());
     assert_eq!(
