@@ -16,6 +16,7 @@ use indicatif::ProgressBar;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
 use super::Global;
+use super::table::local;
 use crate::config;
 use crate::dream::{
     DreamError, Gate, Outcome, Progress, Request, Survey, Undone, arguments, counted, dream, survey, undo,
@@ -256,7 +257,9 @@ fn tell_survey(found: &Survey, request: &Request) {
     };
     let _ = writeln!(out, "notes    {} ({kind})", tilde(&found.root));
     let _ = writeln!(out, "project  {}", request.project.as_deref().unwrap_or("none"));
-    let last = found.last.map_or_else(|| "none".to_owned(), |last| last.to_string());
+    let last = found
+        .last
+        .map_or_else(|| "none".to_owned(), |last| local(&last.to_string()));
     let _ = writeln!(out, "last     {last}");
     let _ = writeln!(out, "new      {}", counted(found.changed.len()));
     list(&mut out, &found.changed);

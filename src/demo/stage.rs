@@ -136,11 +136,16 @@ impl<'a> Stage<'a> {
         let raw = e.to_string();
         let e = serde_json::from_str(&raw)?;
         let state = self.state.as_deref().map(serde_json::from_str).transpose()?;
+        let facts = Facts {
+            // A command's lines as for paper, not folded for the client's screen.
+            headless: event == "command.run",
+            ..self.facts.clone()
+        };
         let request = Request {
             v: VERSION,
             event: event.into(),
             e: Some(e),
-            facts: self.facts.clone(),
+            facts,
             state,
         };
         let reply = dispatch(&request, &mut self.world).map_err(io::Error::other)?;

@@ -44,7 +44,12 @@ pub(super) fn examine(examination: &Examination, client: Option<&Client>, report
     } else {
         report(Finding::wrong(
             PART,
-            format!("the installed files ({version}) are not those of this program ({VERSION})"),
+            match version.strip_prefix(VERSION) {
+                Some(build) if build.is_empty() || build.starts_with('.') => {
+                    format!("the installed files are of another build of {VERSION} than this program")
+                }
+                _ => format!("the installed files ({version}) are not those of this program ({VERSION})"),
+            },
             REMEDY,
         ));
     }

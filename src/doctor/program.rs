@@ -148,10 +148,10 @@ fn side_files(examination: &Examination, report: Report<'_>) {
     };
     let writable = fs::create_dir_all(folder).and_then(|()| tempfile::tempfile_in(folder));
     match writable {
-        Ok(_) => report(Finding::well(PART, format!("side files in {}", tilde(&folder)))),
+        Ok(_) => report(Finding::well(PART, format!("side files in {}", tilde(folder)))),
         Err(err) => report(Finding::wrong(
             PART,
-            format!("side files cannot be written in {}: {err}", tilde(&folder)),
+            format!("side files cannot be written in {}: {err}", tilde(folder)),
             "make the folder writable, or set XDG_STATE_HOME; until then history is slower and cuts are traced by content",
         )),
     }

@@ -24,8 +24,13 @@ pub(super) fn judge(last: Option<Timestamp>, now: Timestamp, changed: usize, opt
     if let Some(last) = last {
         let hours = (now.as_second() - last.as_second()).max(0) / 3600;
         if hours < i64::from(options.min_hours) {
+            let ago = match hours {
+                0 => "less than an hour".to_owned(),
+                1 => "an hour".to_owned(),
+                _ => format!("{hours} hours"),
+            };
             return closed(format!(
-                "the last one was {hours} hours ago, and {} must lie between two (dream.min_hours)",
+                "the last one was {ago} ago, and {} hours must lie between two (dream.min_hours)",
                 options.min_hours
             ));
         }
@@ -78,7 +83,7 @@ mod tests {
             matches!(judged(Some("2026-12-01T16:00:01Z"), 99), Gate::Closed { reason } if reason.contains("19 hours ago"))
         );
         assert!(
-            matches!(judged(Some("2027-01-01T00:00:00Z"), 99), Gate::Closed { reason } if reason.contains("0 hours ago"))
+            matches!(judged(Some("2027-01-01T00:00:00Z"), 99), Gate::Closed { reason } if reason.contains("less than an hour ago"))
         );
     }
 

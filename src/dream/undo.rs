@@ -1,5 +1,7 @@
 //! Taking a dream back: what it did is taken away from what there is now, in a commit of its own.
 
+use std::fs::{self, Permissions};
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 
 use serde::Serialize;
@@ -16,6 +18,13 @@ pub struct Undone {
     pub commit: String,
     /// The files that are as before again, relative to the root.
     pub files: Vec<String>,
+}
+
+/// git writes a file for everybody to read; a note is its owner's. What cannot be closed is found by the doctor.
+fn keep_private(file: &Path) {
+    if fs::symlink_metadata(file).is_ok_and(|metadata| metadata.is_file()) {
+        let _ = fs::set_permissions(file, Permissions::from_mode(0o600));
+    }
 }
 
 /// Takes back the newest dream that still stands; a second call takes back the one before it. What was written since
@@ -40,6 +49,7 @@ pub fn undo(root: &Path, state_dir: &Path) -> Result<Undone, DreamError> {
     repo.restore(REPORTS)?;
     let commit = repo.commit_index("A dream taken back", Kind::Undo, &trailer)?;
     let files = repo.changed_between(&before, &commit)?;
+    files.iter().for_each(|file| keep_private(&root.join(file)));
     Ok(Undone {
         dream: dream.commit,
         commit,

@@ -68,7 +68,58 @@ pub(super) fn lines_of(call: &Call<'_>, target: Option<u64>) -> Result<Vec<Strin
         seq: &|id| addresses.of(id),
     });
     Ok(match report {
-        Ok(report) => prune::lines(&report, UNBROKEN),
+        Ok(report) if call.facts.headless => prune::lines(&report, UNBROKEN),
+        Ok(report) => folded(prune::lines(&report, UNBROKEN)),
         Err(error) => vec![format!("there is nothing to preview: {error}")],
     })
+}
+
+/// A line for each section: on the screen the client puts a blank line and our name between two lines, and a preview is to
+/// be seen at one glance.
+fn folded(lines: Vec<String>) -> Vec<String> {
+    let mut sections: Vec<String> = Vec::new();
+    let mut has_item = false;
+    for line in lines {
+        match (line.strip_prefix("  "), sections.last_mut()) {
+            (Some(item), Some(section)) if has_item => section.push_str(&format!(" · {}", item.trim_start())),
+            (Some(item), Some(section)) => {
+                has_item = true;
+                section.truncate(section.trim_end_matches('.').len());
+                section.push_str(&format!(": {}", item.trim_start()));
+            }
+            _ => {
+                has_item = false;
+                sections.push(line);
+            }
+        }
+    }
+    sections
+}
+
+#[cfg(test)]
+mod tests {
+    use super::folded;
+
+    #[test]
+    fn a_section_is_one_line() {
+        let lines = [
+            "Cut.",
+            "Out of reach.",
+            "     43k protected",
+            "  17k fixed",
+            "By tool",
+            "  Bash: 1",
+            "Rest",
+        ];
+        let folded = folded(lines.map(str::to_owned).to_vec());
+        assert_eq!(
+            folded,
+            [
+                "Cut.",
+                "Out of reach: 43k protected · 17k fixed",
+                "By tool: Bash: 1",
+                "Rest"
+            ]
+        );
+    }
 }

@@ -89,6 +89,8 @@ fn previewed(screen: &str) -> BTreeSet<String> {
         ("Bash seq 1 2000 ", "toolu_third"),
         ("Agent Taste", "toolu_agent"),
     ];
+    // The client breaks a line where it ends on the screen.
+    let screen = screen.split_whitespace().collect::<Vec<_>>().join(" ");
     let section = screen.split("Largest cuts").nth(1).unwrap_or_default();
     let section = section.split("Protected").next().unwrap_or_default();
     let named = calls.into_iter().filter(|(did, _)| section.contains(did));

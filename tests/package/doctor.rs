@@ -102,7 +102,7 @@ fn files_that_are_not_those_of_this_program_are_found_and_put_right() {
     assert_eq!(told["ok"], false);
     has(
         &findings(&told, "plugin"),
-        "wrong the installed files (0.1.0.1) are not those of this program",
+        "wrong the installed files are of another build of 0.1.0 than this program",
     );
 
     let told = bench.run(&["doctor", "--fix", "--json"]).json();

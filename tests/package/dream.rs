@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::io::{BufRead as _, BufReader};
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -176,7 +177,11 @@ fn gates_keep_a_dream_away_until_it_is_worth_it_and_force_opens_them() {
 
     bench.run(&["dream", "--init", "--force"]).ok();
     let said = bench.run(&["dream"]).ok();
-    assert!(said.stderr.contains("the last one was 0 hours ago"), "{}", said.stderr);
+    assert!(
+        said.stderr.contains("the last one was less than an hour ago"),
+        "{}",
+        said.stderr
+    );
     assert_eq!(subjects(&bench).len(), 2);
 
     write(&bench, "human/juice.md", "new");
@@ -213,6 +218,10 @@ fn undo_takes_a_dream_back_and_keeps_what_was_written_since() {
     assert!(said.stdout.contains("3 files are as before"), "{}", said.stdout);
     assert_eq!(read(&bench, "human/tea.md"), "# tea\n\nhot\n");
     assert_eq!(read(&bench, "human/milk.md"), "# milk\n\nhot\n");
+    for note in ["human/tea.md", "human/milk.md"] {
+        let mode = fs::metadata(notes(&bench).join(note)).unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o600, "{note} is the owner's alone");
+    }
     assert_eq!(read(&bench, "human/water.md"), "written since");
     assert!(!notes(&bench).join("human/cocoa.md").exists());
     assert_eq!(

@@ -249,7 +249,7 @@ fn folded(fold: &Fold) -> String {
         .collect();
     let calls: usize = fold.tools.values().sum();
     if fold.count > calls {
-        parts.push(format!("{} beside", fold.count - calls));
+        parts.push(format!("{} of context", fold.count - calls));
     }
     if fold.failed > 0 {
         parts.push(format!("{} failed", fold.failed));

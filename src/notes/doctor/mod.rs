@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 
 use crate::notes::home::Homes;
+use crate::paths::tilde;
 
 /// How it stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -94,7 +95,7 @@ pub fn examine(homes: &Homes, fix: bool) -> Vec<Finding> {
         "{} in {} in {}",
         count(total, "note"),
         count(folders.len(), "home"),
-        homes.root().display()
+        tilde(homes.root())
     );
     findings.insert(0, Finding::new(Level::Well, "notes", line).at(homes.root()));
     findings
