@@ -12,6 +12,8 @@ use crate::wire::{Event, Facts, Reply, Request, VERSION};
 pub(super) struct Bench {
     folder: tempfile::TempDir,
     state: Option<Value>,
+    /// Whether nobody looks at a screen.
+    pub headless: bool,
 }
 
 impl Bench {
@@ -19,7 +21,11 @@ impl Bench {
     pub fn new(table: &str) -> Self {
         let folder = tempfile::tempdir().unwrap();
         fs::write(folder.path().join("hooks.toml"), table).unwrap();
-        Self { folder, state: None }
+        Self {
+            folder,
+            state: None,
+            headless: false,
+        }
     }
 
     /// What an event is answered with, while the window holds this many tokens.
@@ -34,6 +40,7 @@ impl Bench {
             session_id: Some("s".to_owned()),
             cwd: Some(self.folder.path().display().to_string()),
             usage: Some(serde_json::from_value(usage).unwrap()),
+            headless: self.headless,
             ..Facts::default()
         };
         let raw = |value: &Value| RawValue::from_string(value.to_string()).unwrap();

@@ -106,3 +106,87 @@ fn next(call: &Call<'_>, marks: &Marks, fill: f64) -> String {
         (None, None) => call.text("status_compaction", &[("until", &until(marks.point))]),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use crate::handlers::bench::Bench;
+    use crate::wire::{Answer, Effect, Event};
+
+    const ON: &str = "[hooks]\nstatus-line.enabled = true\nstatus-line-in-turn.enabled = true\nstatus-line-at-start.enabled = true\n";
+
+    /// A session with the line switched on, begun.
+    fn session(table: &str) -> Bench {
+        let mut bench = Bench::new(&format!("{table}\n{ON}"));
+        let (lines, _) = lines(
+            &mut bench,
+            Event::ClassicSessionStart,
+            json!({ "source": "startup" }),
+            None,
+        );
+        assert_eq!(lines, [None]);
+        bench
+    }
+
+    /// The lines that an event sets, and its answer.
+    fn lines(
+        bench: &mut Bench,
+        event: Event,
+        input: Value,
+        tokens: Option<u64>,
+    ) -> (Vec<Option<String>>, Option<Answer>) {
+        let reply = bench.ask(event, &input, tokens);
+        let lines = reply.effects.into_iter().filter_map(|effect| match effect {
+            Effect::Status { text } => Some(text),
+            _ => None,
+        });
+        (lines.collect(), reply.answer)
+    }
+
+    /// The one line after a measure.
+    fn measured(bench: &mut Bench, tokens: impl Into<Option<u64>>) -> Option<String> {
+        let (mut lines, _) = lines(bench, Event::SessionMeasure, json!({}), tokens.into());
+        assert_eq!(lines.len(), 1);
+        lines.remove(0)
+    }
+
+    #[test]
+    fn it_is_there_from_a_runway_below_the_first_mark_on_and_says_what_is_next() {
+        let mut bench = session("");
+        assert_eq!(measured(&mut bench, 20_000), None);
+        assert_eq!(measured(&mut bench, 926_039), None);
+        let near = measured(&mut bench, 926_040).unwrap();
+        assert_eq!(
+            near,
+            "window :0 ███████████░ 926,040 of 967,000 · the model is warned in 16,384"
+        );
+        let near = measured(&mut bench, 942_424).unwrap();
+        assert!(near.ends_with("· the model is warned now"), "{near}");
+        let batch = json!({ "tool_calls": [] });
+        let (batch, answer) = lines(&mut bench, Event::ClassicPostToolBatch, batch, Some(944_000));
+        assert!(batch[0].as_ref().unwrap().contains("944,000"), "{batch:?}");
+        assert!(
+            matches!(answer, Some(Answer::Context { .. })),
+            "the warning comes all the same"
+        );
+        let near = measured(&mut bench, 945_808).unwrap();
+        assert!(near.ends_with("· a fresh window in 13,000"), "{near}");
+        let near = measured(&mut bench, 958_808).unwrap();
+        assert!(near.ends_with("· a fresh window follows this turn"), "{near}");
+        // Right after a compaction the client has no figure, and the old one goes.
+        assert_eq!(measured(&mut bench, None), None);
+        // Nobody looks at a screen there.
+        bench.headless = true;
+        let (lines, _) = lines(&mut bench, Event::SessionMeasure, json!({}), Some(945_000));
+        assert_eq!(lines, []);
+    }
+
+    #[test]
+    fn where_no_row_makes_windows_none_is_counted_and_no_reset_promised() {
+        let mut bench = session("profile = 'compact-shaper'");
+        assert_eq!(measured(&mut bench, 20_000), None);
+        let near = measured(&mut bench, 960_000).unwrap();
+        assert_eq!(near, "███████████░ 960,000 of 967,000 · Claude Code compacts in 7,000");
+    }
+}

@@ -19,4 +19,3 @@ mod layers;
 mod mutations;
 mod readme;
 mod schemas;
-mod status_line;
