@@ -2,6 +2,7 @@
 //! standard output.
 
 use std::fs::{self, OpenOptions};
+use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::Path;
 use std::sync::Mutex;
 
@@ -27,6 +28,8 @@ pub(super) fn start(state_dir: Option<&Path>) {
     let Ok(file) = OpenOptions::new()
         .create(true)
         .append(true)
+        // It may tell of what was said.
+        .mode(0o600)
         .open(folder.join("notesoup.jsonl"))
     else {
         return;

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
 
 use std::io::Write as _;
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
@@ -202,4 +203,29 @@ fn half_an_emoji_in_what_the_client_says_stops_nothing() {
         instructions.is_some_and(|text| text.contains("keep \u{fffd} it")),
         "{compact}"
     );
+}
+
+/// A log is kept where one is asked for, and is the person's own.
+#[test]
+fn a_log_is_written_where_it_is_asked_for_and_for_nobody_else_to_read() {
+    let home = tempfile::tempdir().unwrap();
+    let log = home.path().join(".local/state/notesoup/log/notesoup.jsonl");
+    let request = json!({ "v": 1, "event": "session.measure", "e": {}, "facts": { "session_id": "s" } }).to_string();
+    run_in(home.path(), "hook", request.as_bytes());
+    assert!(!log.exists());
+    let mut child = Command::new(env!("CARGO_BIN_EXE_notesoup"))
+        .arg("hook")
+        .env_clear()
+        .env("HOME", home.path())
+        .env("NOTESOUP_LOG", "debug")
+        .stdin(Stdio::piped())
+        .stdout(Stdio::null())
+        .spawn()
+        .unwrap();
+    child.stdin.take().unwrap().write_all(request.as_bytes()).unwrap();
+    assert!(child.wait().unwrap().success());
+    let first = std::fs::read_to_string(&log).unwrap();
+    let line: Value = serde_json::from_str(first.lines().next().unwrap()).unwrap();
+    assert_eq!(line["level"], "DEBUG");
+    assert_eq!(std::fs::metadata(&log).unwrap().permissions().mode() & 0o777, 0o600);
 }
