@@ -18,7 +18,13 @@ pub fn read(path: &Path) -> Result<Option<String>, Problem> {
         |message: String| Problem::new(Code::Unreadable, Place::source(path.display().to_string()), message);
     let failed = |error: io::Error| match error.kind() {
         io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => Ok(None),
-        _ => Err(unreadable(format!("cannot be read: {error}")).help("give yourself the right to read it")),
+        kind => {
+            let remedy = match kind {
+                io::ErrorKind::PermissionDenied => "give yourself the right to read it",
+                _ => "put a file in its place, or take it away",
+            };
+            Err(unreadable(format!("cannot be read: {error}")).help(remedy))
+        }
     };
     // Asked before it is opened: a pipe would keep us waiting for a writer, a device might never end.
     match fs::metadata(path) {
@@ -54,4 +60,32 @@ pub fn read(path: &Path) -> Result<Option<String>, Problem> {
         )
         .help("save the file as UTF-8")
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::symlink;
+
+    use super::*;
+
+    fn refusal(path: &Path) -> (String, String) {
+        let problem = read(path).unwrap_err();
+        (problem.message, problem.help.unwrap())
+    }
+
+    #[test]
+    fn what_is_no_file_is_told_with_what_to_do_and_what_is_not_there_is_none() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = |name: &str| folder.path().join(name);
+        assert_eq!(read(&path("none.toml")).unwrap(), None);
+        let in_its_place = "put a file in its place, or take it away".to_owned();
+        assert_eq!(
+            refusal(folder.path()),
+            ("is not a file".to_owned(), in_its_place.clone())
+        );
+        symlink(path("loop.toml"), path("loop.toml")).unwrap();
+        let (message, help) = refusal(&path("loop.toml"));
+        assert!(message.starts_with("cannot be read: "), "{message}");
+        assert_eq!(help, in_its_place);
+    }
 }
