@@ -79,8 +79,8 @@ impl Conversation {
     /// # Errors
     /// See [`HistoryError`].
     pub fn open(path: &Path, head: Head<'_>, state_dir: Option<&Path>, wait: Duration) -> Result<Self, HistoryError> {
-        let has_others = matches!(head, Head::ToolUseOr(_, [_, ..]));
-        let until = Instant::now() + if has_others { wait.min(SHORT_WAIT) } else { wait };
+        let begun = Instant::now();
+        let until = begun + wait;
         let mut transcript = Transcript::open(path, state_dir)?;
         let first_bytes = transcript.done.bytes;
         let (head, branch) = loop {
@@ -96,10 +96,14 @@ impl Conversation {
             if !late {
                 break found?;
             }
-            if Instant::now() >= until {
-                let bytes = transcript.done.bytes;
-                tracing::debug!(first_bytes, bytes, ?head, "the row of the call is not on disk");
-                break transcript.before_the_call(head).map_or(found, Ok)?;
+            let is_over = Instant::now() >= until;
+            if is_over || begun.elapsed() >= SHORT_WAIT {
+                let before = transcript.before_the_call(head);
+                if is_over || before.is_some() {
+                    let bytes = transcript.done.bytes;
+                    tracing::debug!(first_bytes, bytes, ?head, "the row of the call is not on disk");
+                    break before.map_or(found, Ok)?;
+                }
             }
             sleep(STEP.min(until.saturating_duration_since(Instant::now())));
             transcript.read_on()?;

@@ -207,6 +207,14 @@ impl Transcript {
         Some(RowId(row))
     }
 
+    /// The row that holds the result of this call.
+    fn find_result(&self, tool_use_id: &str) -> Option<RowId> {
+        let call = self.table.find_call(Key::of(tool_use_id.as_bytes()))?;
+        let result = self.table.block_link[call as usize];
+        let row = *self.table.block_row.get(result as usize)?;
+        Some(RowId(self.table.first(row)))
+    }
+
     /// The row that a branch ends at.
     ///
     /// # Errors
@@ -236,12 +244,16 @@ impl Transcript {
         Ok(row)
     }
 
-    /// The branch that ends at the newest row known that the file has, where the row of the call is not among them.
+    /// The branch that ends at the newest row known that the file has, where the row of the call is not among them. Older
+    /// builds name calls in place of rows: there it ends at the result of the newest one that has one.
     pub(super) fn before_the_call(&self, head: Head<'_>) -> Option<(RowId, Branch)> {
         let Head::ToolUseOr(_, rows) = head else {
             return None;
         };
-        let row = self.newest_of(rows)?;
+        let results = rows.iter().rev().filter_map(|id| self.find_result(id));
+        let row = self
+            .newest_of(rows)
+            .or_else(|| results.into_iter().find(|row| !self.is_subagents(*row)))?;
         Some((row, self.branch_at(row).ok()?))
     }
 

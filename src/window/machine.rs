@@ -190,14 +190,11 @@ pub fn watch(state: &State, ctx: &Ctx<'_>) -> wire::Watch {
             ..asleep
         };
     }
-    let (warn_at, warned_at) = match window.warned || window.closed_out {
-        true => (None, marks.warn_at),
-        false => (marks.warn_at, None),
-    };
+    let warn_at = marks.warn_at.filter(|_| ctx.switches.warning && !window.closed_out);
     wire::Watch {
-        warn_at: warn_at.filter(|_| ctx.switches.warning),
+        warn_at: warn_at.filter(|_| !window.warned),
         reset_at: Some(marks.reset_at),
-        warned_at: warned_at.filter(|_| ctx.switches.warning),
+        warned_at: warn_at.filter(|_| window.warned),
         percent,
         pending,
     }

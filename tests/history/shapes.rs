@@ -48,6 +48,31 @@ fn each_call_sees_its_own_branch() {
 }
 
 #[test]
+fn without_the_row_of_the_call_the_branch_ends_at_the_newest_row_or_result_that_is_known() {
+    let lab = Lab::with(lines(&[
+        user("a", None, "go"),
+        call("left", "a", "ml", "tl"),
+        result("left-result", "left", "tl", "left"),
+        call("right", "a", "mr", "tr"),
+        result("right-result", "right", "tr", "right"),
+        call("pending", "left-result", "mp", "tp"),
+    ]));
+    let late = |rows: &[&str]| {
+        let rows: Vec<String> = rows.iter().map(ToString::to_string).collect();
+        lab.shown(Head::ToolUseOr("late", &rows))
+            .map(|shown| shown.last().unwrap().text.clone())
+    };
+    assert_eq!(
+        late(&["a", "left-result", "unknown"]).unwrap(),
+        "command: run tl\n---\nleft"
+    );
+    // By their calls, as older builds name them; one without a result is passed over.
+    assert_eq!(late(&["tl", "tp", "late"]).unwrap(), "command: run tl\n---\nleft");
+    assert_eq!(late(&["tr"]).unwrap(), "command: run tr\n---\nright");
+    assert!(late(&["unknown"]).is_err());
+}
+
+#[test]
 fn the_row_of_the_call_itself_is_waited_for() {
     let lab = Lab::with(lines(&[user("a", None, "go")]));
     let context = Context {

@@ -129,10 +129,11 @@ pub(super) fn reconciled(state: &mut State, ctx: &Ctx<'_>, standing: &Standing) 
     };
     let ordinal = standing.ordinal();
     if ordinal == window.id.ordinal {
-        // What is not on the branch is not on disk yet, or was left by a rewind, which takes the fill below the mark at
-        // which it was given. What the file has elsewhere says nothing: another process may have written it.
-        window.warned = standing.warned || (window.warned && !is_below);
-        window.closed_out = standing.closed_out || (window.closed_out && !is_below);
+        // A warning that is not on the branch is not on disk yet, or was left by a rewind, which takes the fill below the
+        // mark. What the file has elsewhere says nothing: another process may have written it. A close-out may be given at
+        // any fill, and says what the warning says.
+        window.closed_out |= standing.closed_out;
+        window.warned = standing.warned || (window.warned && (window.closed_out || !is_below));
         return;
     }
     if ordinal > window.id.ordinal {

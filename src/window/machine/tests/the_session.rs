@@ -145,3 +145,17 @@ fn keeps_its_marks_over_events_that_come_without_usage() {
     session.feed(Input::Measured);
     assert_eq!(session.watch().reset_at, None);
 }
+
+#[test]
+fn a_close_out_below_the_marks_is_given_once_though_its_row_is_not_on_disk_yet() {
+    let mut session = Session::started();
+    session.fill = Some(100.0);
+    session.feed(Input::FreshWindowCommand { args: String::new() });
+    session.turn_starts("t1", CLOSE_OUT_TAG);
+    assert!(session.window().closed_out);
+    session.feed(Input::Reconciled {
+        standing: Standing::default(),
+    });
+    assert!(session.window().closed_out);
+    assert_eq!(session.feed(Input::Stop), vec![]);
+}
