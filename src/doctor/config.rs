@@ -3,8 +3,7 @@
 use super::{Examination, Finding, Part, Report};
 use crate::config::{self, LayerKind, Severity, claude};
 use crate::handlers::catalog;
-use crate::paths;
-use crate::paths::tilde;
+use crate::paths::{self, tilde};
 use crate::wire::Facts;
 
 const PART: Part = Part::Config;

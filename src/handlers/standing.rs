@@ -177,16 +177,16 @@ fn read(call: &Call<'_>, heads: &Heads, is_first: bool) -> Result<Option<history
     let leads_to_last = |row: RowId| -> Result<bool, HistoryError> {
         Ok(transcript.branch(last)?.iter().any(|(other, _)| *other == row))
     };
-    let elsewhere = || HistoryError::HeadNotOnDisk {
-        what: "the end of this conversation".to_owned(),
-    };
     let (head, is_known) = match (heads.find(&transcript), heads.find_call(&transcript)) {
         (Some(row), _) if !is_first => (row, true),
         (Some(row), _) | (None, Some(row)) if leads_to_last(row)? => (last, is_first),
         (Some(row), _) => (row, true),
         (None, Some(row)) if is_first => (row, true),
         (None, None) if is_first || heads.is_empty() => (last, is_first),
-        (None, _) => return Err(elsewhere()),
+        (None, _) => {
+            let what = "the end of this conversation".to_owned();
+            return Err(HistoryError::HeadNotOnDisk { what });
+        }
     };
     // Behind a rewind the end of the file may be of the branch that was left, whose warning is not the model's any more.
     let tags: &[&str] = if is_known { &[WARNING_TAG, CLOSE_OUT_TAG] } else { &[] };

@@ -10,8 +10,7 @@ use clap::Args;
 
 use crate::cli::{Global, fail};
 use crate::config::DEFAULT_TEXT;
-use crate::paths;
-use crate::paths::tilde;
+use crate::paths::{self, tilde};
 use crate::schema;
 
 /// The schema's file beside the person's.
